@@ -1,0 +1,3 @@
+//! The `siskin` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The ONNX network through tract: text to token vectors to codes.

@@ -1,0 +1,1 @@
+//! BEIR collections, retrieval metrics, baselines.

@@ -1,0 +1,1 @@
+//! HTML and Markdown to pages and passages.

@@ -1,0 +1,1 @@
+//! Trains UHD-BERT encoders with candle and exports them.

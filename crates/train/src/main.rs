@@ -1,0 +1,3 @@
+//! The `siskin-train` command.
+
+fn main() {}

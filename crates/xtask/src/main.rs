@@ -1,0 +1,3 @@
+//! `cargo xtask`: set-up, build, test and demo.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The browser module of the network.

@@ -1,0 +1,1 @@
+//! The small browser module: words and table.
