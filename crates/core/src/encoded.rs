@@ -10,7 +10,7 @@ pub struct TokenWinners {
     /// Winners kept per token.
     pub k: usize,
     /// Dimensions, each below the bucket's `n`.
-    pub dimensions: Vec<u16>,
+    pub dimensions: Vec<u32>,
     /// Activations `z` (eq. 2) of those dimensions.
     pub activations: Vec<f32>,
 }
@@ -31,7 +31,7 @@ pub struct EncodedText {
 pub struct EncodedQuery {
     /// Per bucket the query's dimensions with their activations summed over its tokens
     /// (special tokens left out), in order of dimension.
-    pub buckets: Vec<Vec<(u16, f32)>>,
+    pub buckets: Vec<Vec<(u32, f32)>>,
     /// Mean-pooled vector of unit length (special tokens included), minus the mean query vector.
     pub dense: Vec<f32>,
 }

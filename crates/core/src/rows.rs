@@ -12,9 +12,9 @@ pub struct GenericRows {
     pub static_rows: Vec<f32>,
     /// Per bucket: for every piece its strongest dimensions over generic text, as
     /// `(dimension, weight)`, at most 16, strongest first.
-    pub generic: Vec<Vec<Vec<(u16, f32)>>>,
+    pub generic: Vec<Vec<Vec<(u32, f32)>>>,
     /// Per bucket: the winners of the piece encoded alone, the same form, at most 4.
-    pub alone: Vec<Vec<Vec<(u16, f32)>>>,
+    pub alone: Vec<Vec<Vec<(u32, f32)>>>,
 }
 
 /// How passage token vectors are pooled into one vector while indexing:
