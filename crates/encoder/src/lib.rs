@@ -1,1 +1,152 @@
-//! The ONNX network through tract: text to token vectors to codes.
+//! An encoder folder, opened: text to token vectors, winners and query codes.
+//!
+//! The network runs through tract, the same natively and in wasm. Non-goals: training, codes of
+//! whole collections, anything that knows of pages.
+//!
+//! ```no_run
+//! use siskin_core::encoded::Encode;
+//!
+//! let encoder = siskin_encoder::Encoder::open("models/siskin-en")?;
+//! let text = encoder.encode("Ownership moves.")?;
+//! assert_eq!(text.hidden.len(), text.pieces.len() * encoder.manifest().dim);
+//! # Ok::<(), siskin_encoder::EncoderError>(())
+//! ```
+
+mod error;
+#[cfg(not(target_family = "wasm"))]
+mod folder;
+mod manifest;
+mod network;
+#[cfg(not(target_family = "wasm"))]
+pub mod parallel;
+mod pool;
+mod query;
+#[cfg(not(target_family = "wasm"))]
+mod rows;
+mod tokens;
+mod winners;
+
+pub use error::{EncoderError, Result};
+pub use manifest::{
+    Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, Quantization, ROWS_FILE,
+    TOKENIZER_FILE, sha256_hex,
+};
+pub use pool::{mean_pool, passage_pool};
+
+use network::Network;
+use siskin_core::encoded::{Encode, EncodedQuery, EncodedText};
+use siskin_core::ids::PieceId;
+use tokens::Tokens;
+
+/// A network with its tokenizer; may be used by several threads at once.
+pub struct Encoder {
+    id: String,
+    manifest: Manifest,
+    tokens: Tokens,
+    network: Network,
+    #[cfg(not(target_family = "wasm"))]
+    folder: Option<std::path::PathBuf>,
+}
+
+impl Encoder {
+    /// Opens an encoder from the content of its files [`MANIFEST_FILE`], [`TOKENIZER_FILE`] and
+    /// [`MODEL_FILE`]. Works without a file system.
+    ///
+    /// # Errors
+    /// When the manifest is not of this format, a file is not the one that the manifest names, or
+    /// the network lacks an output.
+    pub fn open_files(
+        manifest_json: &[u8],
+        tokenizer_json: &[u8],
+        model_onnx: &[u8],
+    ) -> Result<Self> {
+        let manifest = Manifest::read(manifest_json)?;
+        manifest.verify(TOKENIZER_FILE, tokenizer_json)?;
+        manifest.verify(MODEL_FILE, model_onnx)?;
+        let tokens = Tokens::read(tokenizer_json, manifest.max_tokens)?;
+        let network = Network::read(model_onnx, &manifest)?;
+        Ok(Self {
+            id: sha256_hex(manifest_json),
+            manifest,
+            tokens,
+            network,
+            #[cfg(not(target_family = "wasm"))]
+            folder: None,
+        })
+    }
+
+    /// The SHA-256 of `encoder.json`, 64 hexadecimal digits. The manifest holds the hashes of all
+    /// other files, so encoders with equal ids give equal codes.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What the encoder says of itself.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// All word pieces in order of their ids.
+    #[must_use]
+    pub fn vocabulary(&self) -> Vec<String> {
+        self.tokens.vocabulary()
+    }
+
+    /// The word pieces of `text`, `[CLS]` first and `[SEP]` last, cut at `max_tokens`.
+    ///
+    /// # Errors
+    /// When the tokenizer fails; never for the content of `text`.
+    pub fn pieces(&self, text: &str) -> Result<Vec<PieceId>> {
+        self.tokens.pieces(text)
+    }
+
+    /// The query's codes and dense vector.
+    ///
+    /// # Errors
+    /// When the network fails.
+    pub fn encode_query(&self, text: &str) -> Result<EncodedQuery> {
+        Ok(query::pool(&self.encode(text)?, &self.manifest.query_mean))
+    }
+
+    fn encode_pieces(&self, pieces: Vec<PieceId>) -> Result<EncodedText> {
+        let output = self.network.run(&pieces)?;
+        self.check_shapes(&output, pieces.len())?;
+        let buckets = self
+            .manifest
+            .buckets
+            .iter()
+            .zip(&output.scores)
+            .map(|(bucket, scores)| winners::winners(scores, bucket.n as usize, bucket.k))
+            .collect();
+        Ok(EncodedText {
+            pieces,
+            hidden: output.hidden,
+            buckets,
+        })
+    }
+
+    fn check_shapes(&self, output: &network::Output, tokens: usize) -> Result<()> {
+        let check = |name: &str, found: usize, width: usize| match found == tokens * width {
+            true => Ok(()),
+            false => {
+                let reason = format!("{name} has {found} values for {tokens} tokens of {width}");
+                Err(EncoderError::unfit(MODEL_FILE, reason))
+            }
+        };
+        check("hidden", output.hidden.len(), self.manifest.dim)?;
+        for (bucket, scores) in self.manifest.buckets.iter().zip(&output.scores) {
+            check("a bucket", scores.len(), bucket.n as usize)?;
+        }
+        Ok(())
+    }
+}
+
+impl Encode for Encoder {
+    type Error = EncoderError;
+
+    fn encode(&self, text: &str) -> Result<EncodedText> {
+        self.encode_pieces(self.tokens.pieces(text)?)
+    }
+}

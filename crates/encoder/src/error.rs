@@ -1,0 +1,105 @@
+//! Why an encoder could not be opened or a text not encoded.
+
+/// What went wrong, where, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EncoderError {
+    /// The folder or one of its files is not there.
+    #[error(
+        "encoder file {file} is missing: give the folder of a complete encoder, or build one with `siskin-train export`"
+    )]
+    MissingFile {
+        /// Name of the file, with its folder where there is one.
+        file: String,
+    },
+    /// A file is there and cannot be read.
+    #[error("encoder file {file} cannot be read: {source}")]
+    Read {
+        /// Path of the file.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// `encoder.json` is not the manifest of an encoder.
+    #[error(
+        "encoder.json is not a manifest of a Siskin encoder ({reason}): give the folder that `siskin-train export` wrote"
+    )]
+    NotAnEncoder {
+        /// What the reader met.
+        reason: String,
+    },
+    /// The encoder was written by a later version.
+    #[error("the encoder has format {found}, this Siskin reads format {supported}: update Siskin")]
+    TooNew {
+        /// Format of the encoder.
+        found: u64,
+        /// Format that this build reads.
+        supported: u64,
+    },
+    /// The encoder was written by an earlier version that is no longer read.
+    #[error(
+        "the encoder has format {found}, this Siskin reads format {supported}: export the encoder again"
+    )]
+    TooOld {
+        /// Format of the encoder.
+        found: u64,
+        /// Format that this build reads.
+        supported: u64,
+    },
+    /// A file differs from what `encoder.json` says of it.
+    #[error(
+        "encoder file {file} is altered or cut short ({reason}): fetch or export the encoder again"
+    )]
+    Altered {
+        /// Name of the file.
+        file: String,
+        /// Which figure differs.
+        reason: String,
+    },
+    /// A file has the right hash and the wrong content: the exporter's fault.
+    #[error(
+        "encoder file {file} does not hold what encoder.json promises ({reason}): export the encoder again"
+    )]
+    Unfit {
+        /// Name of the file.
+        file: String,
+        /// What is missing or has the wrong shape.
+        reason: String,
+    },
+    /// The network failed while it ran.
+    #[error("the network failed on a text of {tokens} tokens: {reason}")]
+    Network {
+        /// Length of the text in word pieces.
+        tokens: usize,
+        /// What tract said.
+        reason: String,
+    },
+    /// The tokenizer failed.
+    #[error("the tokenizer failed on a text of {bytes} bytes: {reason}")]
+    Tokenizer {
+        /// Length of the text.
+        bytes: usize,
+        /// What the tokenizer said.
+        reason: String,
+    },
+}
+
+impl EncoderError {
+    /// [`EncoderError::Unfit`] from a name and anything that can be printed.
+    pub(crate) fn unfit(file: &str, reason: impl std::fmt::Display) -> Self {
+        Self::Unfit {
+            file: file.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+
+    /// [`EncoderError::NotAnEncoder`] from anything that can be printed.
+    pub(crate) fn not_an_encoder(reason: impl std::fmt::Display) -> Self {
+        Self::NotAnEncoder {
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, EncoderError>;

@@ -1,0 +1,67 @@
+//! Encoders on disk.
+
+use std::path::Path;
+
+use siskin_core::rows::{GenericRows, PassagePooling};
+
+use crate::error::{EncoderError, Result};
+use crate::manifest::{MANIFEST_FILE, MODEL_FILE, ROWS_FILE, TOKENIZER_FILE};
+use crate::{Encoder, rows};
+
+impl Encoder {
+    /// Opens the encoder in `folder` and checks length and hash of the files that it reads.
+    ///
+    /// # Errors
+    /// As [`Encoder::open_files`], and when a file is missing or cannot be read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = folder.as_ref();
+        let mut encoder = Self::open_files(
+            &read(folder, MANIFEST_FILE)?,
+            &read(folder, TOKENIZER_FILE)?,
+            &read(folder, MODEL_FILE)?,
+        )?;
+        encoder.folder = Some(folder.to_owned());
+        Ok(encoder)
+    }
+
+    /// What the encoder knows of every word piece.
+    ///
+    /// # Errors
+    /// When the encoder was not opened from a folder or has no rows, or when they are altered.
+    pub fn generic_rows(&self) -> Result<GenericRows> {
+        rows::generic_rows(&self.read_rows()?, &self.manifest)
+    }
+
+    /// How the encoder wants passages pooled; the plain mean for an encoder without rows.
+    ///
+    /// # Errors
+    /// When the rows are there and altered.
+    pub fn passage_pooling(&self) -> Result<PassagePooling> {
+        if !self.manifest.files.contains_key(ROWS_FILE) {
+            return Ok(PassagePooling::default());
+        }
+        rows::passage_pooling(&self.read_rows()?, &self.manifest)
+    }
+
+    fn read_rows(&self) -> Result<Vec<u8>> {
+        let missing = || EncoderError::MissingFile {
+            file: ROWS_FILE.to_owned(),
+        };
+        let folder = self.folder.as_deref().ok_or_else(missing)?;
+        self.manifest.files.get(ROWS_FILE).ok_or_else(missing)?;
+        let bytes = read(folder, ROWS_FILE)?;
+        self.manifest.verify(ROWS_FILE, &bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
+    let path = folder.join(name);
+    std::fs::read(&path).map_err(|source| {
+        let file = path.display().to_string();
+        match source.kind() {
+            std::io::ErrorKind::NotFound => EncoderError::MissingFile { file },
+            _ => EncoderError::Read { file, source },
+        }
+    })
+}

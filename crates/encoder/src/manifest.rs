@@ -1,0 +1,176 @@
+//! `encoder.json`: what an encoder is and which bytes belong to it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::error::{EncoderError, Result};
+
+/// The format of encoder folders that this build reads.
+pub const FORMAT: u64 = 1;
+
+/// Name of the manifest within an encoder folder.
+pub const MANIFEST_FILE: &str = "encoder.json";
+/// Name of the tokenizer.
+pub const TOKENIZER_FILE: &str = "tokenizer.json";
+/// Name of the network.
+pub const MODEL_FILE: &str = "model.onnx";
+/// Name of the query rows; an encoder may lack them.
+pub const ROWS_FILE: &str = "rows.safetensors";
+
+/// How the weights of the network are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantization {
+    /// 32-bit floats.
+    F32,
+    /// 8-bit integers with one scale per output unit; activations stay 32-bit floats.
+    Int8,
+}
+
+/// One bucket of the encoder (UHD-BERT, section 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Bucket {
+    /// Layer whose output the bucket reads; 0 is the embedding layer.
+    pub layer: usize,
+    /// Dimensions.
+    pub n: u32,
+    /// Winners per token.
+    pub k: usize,
+}
+
+/// Length and hash of one file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct FileEntry {
+    /// Length of the file.
+    pub bytes: u64,
+    /// SHA-256, 64 lower-case hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The content of `encoder.json`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Manifest {
+    /// Always [`FORMAT`].
+    pub format: u64,
+    /// Name of the encoder.
+    pub name: String,
+    /// Name of the network that it was made from.
+    pub base: String,
+    /// SPDX expression of the weights' licence.
+    pub licence: String,
+    /// How the weights are stored.
+    pub quantization: Quantization,
+    /// Width of a token vector.
+    pub dim: usize,
+    /// Longest input in word pieces, `[CLS]` and `[SEP]` included.
+    pub max_tokens: usize,
+    /// The buckets in the order of the network's outputs; none for a purely dense encoder.
+    pub buckets: Vec<Bucket>,
+    /// Mean of unit-length query vectors: `[dim]`.
+    pub query_mean: Vec<f32>,
+    /// The other files of the folder by name.
+    pub files: BTreeMap<String, FileEntry>,
+}
+
+#[derive(Deserialize)]
+struct Probe {
+    format: u64,
+}
+
+impl Manifest {
+    /// Reads a manifest and checks its version and figures.
+    ///
+    /// # Errors
+    /// When the bytes are no manifest, or one of another format.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let probe: Probe = serde_json::from_slice(bytes).map_err(EncoderError::not_an_encoder)?;
+        check_format(probe.format)?;
+        let manifest: Self = serde_json::from_slice(bytes).map_err(EncoderError::not_an_encoder)?;
+        manifest.check_figures()?;
+        Ok(manifest)
+    }
+
+    /// Checks that `bytes` are the file `name` that the manifest speaks of.
+    ///
+    /// # Errors
+    /// When the manifest does not list the file, or when length or hash differ.
+    pub fn verify(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let entry = self.entry(name)?;
+        let altered = |reason| EncoderError::Altered {
+            file: name.to_owned(),
+            reason,
+        };
+        if bytes.len() as u64 != entry.bytes {
+            return Err(altered(format!(
+                "{} bytes, expected {}",
+                bytes.len(),
+                entry.bytes
+            )));
+        }
+        let found = sha256_hex(bytes);
+        if found != entry.sha256 {
+            return Err(altered(format!(
+                "SHA-256 {found}, expected {}",
+                entry.sha256
+            )));
+        }
+        Ok(())
+    }
+
+    fn entry(&self, name: &str) -> Result<&FileEntry> {
+        self.files
+            .get(name)
+            .ok_or_else(|| EncoderError::not_an_encoder(format!("its files lack {name}")))
+    }
+
+    fn check_figures(&self) -> Result<()> {
+        if self.dim == 0 || self.max_tokens < 3 {
+            return Err(EncoderError::not_an_encoder(
+                "dim is 0 or max_tokens is below 3",
+            ));
+        }
+        if self.query_mean.len() != self.dim {
+            let reason = format!(
+                "query_mean has {} values, dim is {}",
+                self.query_mean.len(),
+                self.dim
+            );
+            return Err(EncoderError::not_an_encoder(reason));
+        }
+        match self
+            .buckets
+            .iter()
+            .find(|bucket| bucket.k == 0 || bucket.k > bucket.n as usize)
+        {
+            Some(Bucket { n, k, .. }) => Err(EncoderError::not_an_encoder(format!(
+                "a bucket keeps {k} of {n} dimensions"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_format(found: u64) -> Result<()> {
+    match found.cmp(&FORMAT) {
+        std::cmp::Ordering::Less => Err(EncoderError::TooOld {
+            found,
+            supported: FORMAT,
+        }),
+        std::cmp::Ordering::Greater => Err(EncoderError::TooNew {
+            found,
+            supported: FORMAT,
+        }),
+        std::cmp::Ordering::Equal => Ok(()),
+    }
+}
+
+/// SHA-256 of `bytes` as 64 lower-case hexadecimal digits.
+#[must_use]
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

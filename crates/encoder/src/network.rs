@@ -1,0 +1,88 @@
+//! The ONNX network, run by tract: word pieces in, token vectors and bucket scores out.
+
+use std::sync::Arc;
+
+use siskin_core::ids::PieceId;
+use tract_onnx::prelude::*;
+use tract_onnx::tract_hir::internal::TractErrorContext;
+
+use crate::error::{EncoderError, Result};
+use crate::manifest::{MODEL_FILE, Manifest};
+
+/// A network ready to run; shared by all threads.
+pub(crate) struct Network {
+    plan: Arc<TypedRunnableModel>,
+}
+
+/// What one run gives.
+pub(crate) struct Output {
+    /// Last-layer token vectors: `[tokens, dim]`.
+    pub(crate) hidden: Vec<f32>,
+    /// Per bucket the scores of all its dimensions (eq. 2): `[tokens, n]`.
+    pub(crate) scores: Vec<Vec<f32>>,
+}
+
+impl Network {
+    /// Reads an ONNX file with the inputs and outputs that `manifest` promises.
+    pub(crate) fn read(model_onnx: &[u8], manifest: &Manifest) -> Result<Self> {
+        let plan = plan(model_onnx, manifest.buckets.len())
+            .map_err(|error| EncoderError::unfit(MODEL_FILE, format!("{error:#}")))?;
+        Ok(Self { plan })
+    }
+
+    /// Runs the network on one text.
+    pub(crate) fn run(&self, pieces: &[PieceId]) -> Result<Output> {
+        self.try_run(pieces).map_err(|error| EncoderError::Network {
+            tokens: pieces.len(),
+            reason: format!("{error:#}"),
+        })
+    }
+
+    fn try_run(&self, pieces: &[PieceId]) -> TractResult<Output> {
+        let ids: Vec<i64> = pieces.iter().map(|piece| i64::from(piece.0)).collect();
+        let input = Tensor::from_shape(&[1, ids.len()], &ids)?;
+        let mut outputs = self.plan.run(tvec!(input.into()))?.into_iter();
+        let hidden = outputs.next().context("no output")?;
+        Ok(Output {
+            hidden: values(&hidden)?,
+            scores: outputs
+                .map(|scores| values(&scores))
+                .collect::<TractResult<_>>()?,
+        })
+    }
+}
+
+/// The optimised network with `hidden` and each bucket's scores as outputs.
+///
+/// The scores are what the file's TopK nodes read: selecting in Rust takes one pass over a row,
+/// where tract sorts it whole.
+fn plan(model_onnx: &[u8], buckets: usize) -> TractResult<Arc<TypedRunnableModel>> {
+    let mut model = tract_onnx::onnx().model_for_read(&mut std::io::Cursor::new(model_onnx))?;
+    let outputs = output_outlets(&model, buckets)?;
+    let tokens = model.symbols.sym("tokens").to_dim();
+    let input = InferenceFact::dt_shape(i64::datum_type(), tvec!(1.to_dim(), tokens));
+    model.set_input_fact(0, input)?;
+    model
+        .with_output_outlets(&outputs)?
+        .into_optimized()?
+        .into_runnable()
+}
+
+fn output_outlets(model: &InferenceModel, buckets: usize) -> TractResult<Vec<OutletId>> {
+    let labelled = |label: &str| {
+        model
+            .find_outlet_label(label)
+            .with_context(|| format!("no output named {label}"))
+    };
+    let mut outlets = vec![labelled("hidden")?];
+    for j in 0..buckets {
+        let top_k = labelled(&format!("winners_{j}"))?;
+        let scores = model.node(top_k.node).inputs.first();
+        outlets.push(*scores.with_context(|| format!("winners_{j} is not made by TopK"))?);
+    }
+    Ok(outlets)
+}
+
+fn values(tensor: &Tensor) -> TractResult<Vec<f32>> {
+    Ok(tensor.try_as_plain_ram()?.as_slice::<f32>()?.to_vec())
+}

@@ -1,0 +1,149 @@
+//! `rows.safetensors`: static rows, generic rows and the pooling of passages.
+//!
+//! ```text
+//! static_rows            U8  [pieces, dim / 2]  two 4-bit values a byte, low one first
+//! static_scale           F16 [pieces]           value = (4-bit value - 7.5) · scale
+//! generic_{j}.dimensions U16 or U32 [pieces, 16]
+//! generic_{j}.weights    F16 [pieces, 16]       0 = unused entry
+//! alone_{j}.dimensions   U16 or U32 [pieces, 4]
+//! alone_{j}.weights      F16 [pieces, 4]
+//! pooling.attention      F32 [dim]              absent = plain mean
+//! pooling.bias           F16 [pieces]
+//! ```
+
+use half::f16;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use siskin_core::rows::{GenericRows, PassagePooling};
+
+use crate::error::{EncoderError, Result};
+use crate::manifest::{Manifest, ROWS_FILE};
+
+/// The dimensions of one piece with their weights, strongest first.
+type Row = Vec<(u32, f32)>;
+
+/// Reads everything but the pooling.
+pub(crate) fn generic_rows(bytes: &[u8], manifest: &Manifest) -> Result<GenericRows> {
+    let tensors = open(bytes)?;
+    let scales = f16s(&tensors, "static_scale")?;
+    let per_bucket = |kind: &str| {
+        (0..manifest.buckets.len())
+            .map(|j| sparse_rows(&tensors, &format!("{kind}_{j}"), scales.len()))
+            .collect::<Result<Vec<_>>>()
+    };
+    Ok(GenericRows {
+        dim: manifest.dim,
+        static_rows: static_rows(&tensors, &scales, manifest.dim)?,
+        generic: per_bucket("generic")?,
+        alone: per_bucket("alone")?,
+    })
+}
+
+/// Reads the pooling; the plain mean if the file has none.
+pub(crate) fn passage_pooling(bytes: &[u8], manifest: &Manifest) -> Result<PassagePooling> {
+    let tensors = open(bytes)?;
+    if tensors.tensor("pooling.attention").is_err() {
+        return Ok(PassagePooling::default());
+    }
+    let attention = f32s(&tensors, "pooling.attention")?;
+    check_length("pooling.attention", attention.len(), manifest.dim)?;
+    Ok(PassagePooling {
+        attention,
+        bias: f16s(&tensors, "pooling.bias")?,
+    })
+}
+
+fn open(bytes: &[u8]) -> Result<SafeTensors<'_>> {
+    SafeTensors::deserialize(bytes).map_err(|error| EncoderError::unfit(ROWS_FILE, error))
+}
+
+/// `[pieces, dim]` from packed 4-bit values.
+fn static_rows(tensors: &SafeTensors<'_>, scales: &[f32], dim: usize) -> Result<Vec<f32>> {
+    let packed = typed(tensors, "static_rows", &[Dtype::U8])?;
+    check_length("static_rows", packed.data().len() * 2, scales.len() * dim)?;
+    let rows = packed.data().chunks_exact((dim / 2).max(1)).zip(scales);
+    let value = |four_bits: u8, scale: f32| (f32::from(four_bits) - 7.5) * scale;
+    Ok(rows
+        .flat_map(|(row, &scale)| {
+            row.iter()
+                .flat_map(move |byte| [value(byte & 15, scale), value(byte >> 4, scale)])
+        })
+        .collect())
+}
+
+/// `{name}.dimensions` and `{name}.weights` as one row per piece, unused entries left out.
+fn sparse_rows(tensors: &SafeTensors<'_>, name: &str, pieces: usize) -> Result<Vec<Row>> {
+    let dimensions = integers(tensors, &format!("{name}.dimensions"))?;
+    let weights = f16s(tensors, &format!("{name}.weights"))?;
+    check_length(name, dimensions.len(), weights.len())?;
+    let width = weights.len() / pieces.max(1);
+    check_length(name, weights.len(), width * pieces)?;
+    let rows = dimensions
+        .chunks(width.max(1))
+        .zip(weights.chunks(width.max(1)));
+    Ok(rows
+        .map(|(dimensions, weights)| sparse_row(dimensions, weights))
+        .collect())
+}
+
+fn sparse_row(dimensions: &[u32], weights: &[f32]) -> Row {
+    let entries = dimensions.iter().copied().zip(weights.iter().copied());
+    entries.filter(|&(_, weight)| weight != 0.0).collect()
+}
+
+fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<f32>> {
+    let tensor = typed(tensors, name, &[Dtype::F32])?;
+    Ok(tensor
+        .data()
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|&bytes| f32::from_le_bytes(bytes))
+        .collect())
+}
+
+fn f16s(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<f32>> {
+    let tensor = typed(tensors, name, &[Dtype::F16])?;
+    let pairs = tensor.data().as_chunks::<2>().0;
+    Ok(pairs
+        .iter()
+        .map(|&bytes| f16::from_le_bytes(bytes).to_f32())
+        .collect())
+}
+
+fn integers(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<u32>> {
+    let tensor = typed(tensors, name, &[Dtype::U16, Dtype::U32])?;
+    let data = tensor.data();
+    Ok(match tensor.dtype() {
+        Dtype::U16 => data
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|&b| u32::from(u16::from_le_bytes(b)))
+            .collect(),
+        _ => data
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|&b| u32::from_le_bytes(b))
+            .collect(),
+    })
+}
+
+fn typed<'a>(tensors: &SafeTensors<'a>, name: &str, allowed: &[Dtype]) -> Result<TensorView<'a>> {
+    let tensor = tensors
+        .tensor(name)
+        .map_err(|error| EncoderError::unfit(ROWS_FILE, error))?;
+    if !allowed.contains(&tensor.dtype()) {
+        let reason = format!("{name} has type {:?}, expected {allowed:?}", tensor.dtype());
+        return Err(EncoderError::unfit(ROWS_FILE, reason));
+    }
+    Ok(tensor)
+}
+
+fn check_length(name: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let reason = format!("{name} has {found} values, expected {expected}");
+    Err(EncoderError::unfit(ROWS_FILE, reason))
+}
