@@ -1,1 +1,14 @@
 //! BEIR collections, retrieval metrics, baselines.
+//!
+//! A collection is [`beir::load`]ed, each system ranks its documents, [`metrics::Metrics`] judges
+//! the rankings and [`report::Report`] prints them.
+
+pub mod baselines;
+pub mod beir;
+pub mod bm25;
+mod error;
+pub mod metrics;
+pub mod report;
+pub mod significance;
+
+pub use error::{Error, Result};
