@@ -1,3 +1,28 @@
 //! The `siskin-train` command.
 
-fn main() {}
+use clap::{Parser, Subcommand};
+use siskin_train::{export, rows};
+
+/// Trains Siskin's encoder and exports it.
+#[derive(Parser, Debug)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    step: Step,
+}
+
+/// The steps in the order in which they are run.
+#[derive(Subcommand, Debug)]
+enum Step {
+    /// Distil static rows, attention pooling and query centring from the encoder.
+    Rows(rows::Args),
+    /// Write the encoder folder: ONNX, tokenizer, rows, golden vectors.
+    Export(export::Args),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().step {
+        Step::Rows(args) => rows::run(&args),
+        Step::Export(args) => export::run(&args),
+    }
+}

@@ -1,0 +1,71 @@
+//! The base model: a folder with `config.json`, `model.safetensors` and `tokenizer.json`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use candle_core::{Device, Tensor};
+
+use crate::bert::{Bert, Config};
+use crate::tokenize::Tokenizer;
+
+/// Longest input in word pieces, `[CLS]` and `[SEP]` included.
+pub const MAX_TOKENS: usize = 128;
+
+/// A base model's configuration and weights, as read from its folder.
+#[derive(Clone, Debug)]
+pub struct Base {
+    /// The folder it was read from.
+    pub folder: PathBuf,
+    /// Shapes of the network.
+    pub config: Config,
+    /// Weights by their published names, f32.
+    pub weights: HashMap<String, Tensor>,
+}
+
+impl Base {
+    /// Reads the base model in `folder` onto `device`.
+    ///
+    /// # Errors
+    /// When a file is missing or malformed; the message names it.
+    pub fn open(folder: &Path, device: &Device) -> Result<Self> {
+        ensure!(
+            folder.is_dir(),
+            "no base model in {}: run `cargo xtask base-model`, or name its folder with --base",
+            folder.display()
+        );
+        let config = read_config(&folder.join("config.json"))?;
+        let path = folder.join("model.safetensors");
+        let mut weights = candle_core::safetensors::load(&path, device)
+            .with_context(|| format!("cannot read weights {}", path.display()))?;
+        weights.retain(|_, tensor| tensor.dtype().is_float());
+        Ok(Self {
+            folder: folder.to_owned(),
+            config,
+            weights,
+        })
+    }
+
+    /// The frozen network: no gradient flows into its weights.
+    ///
+    /// # Errors
+    /// When a weight is missing.
+    pub fn bert(&self) -> Result<Bert> {
+        Bert::load(&self.weights, &self.config)
+    }
+
+    /// The model's tokenizer, cutting at [`MAX_TOKENS`].
+    ///
+    /// # Errors
+    /// When `tokenizer.json` is missing or malformed.
+    pub fn tokenizer(&self) -> Result<Tokenizer> {
+        Tokenizer::open(&self.folder.join("tokenizer.json"), MAX_TOKENS)
+    }
+}
+
+fn read_config(path: &Path) -> Result<Config> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read configuration {}", path.display()))?;
+    serde_json::from_str(&text)
+        .with_context(|| format!("{} is not a BERT configuration", path.display()))
+}

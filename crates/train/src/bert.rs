@@ -1,0 +1,270 @@
+//! BERT on candle-core, with every layer's output and gradients that reach every weight.
+//!
+//! Devlin et al. 2019; weights carry the names that `BertModel` publishes. candle's fused
+//! `layer_norm` and `softmax_last_dim` have no backward and would cut the graph without a word,
+//! so they are used only where nothing is tracked.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use candle_core::{D, Module, Tensor};
+use candle_nn::ops;
+use serde::{Deserialize, Serialize};
+
+/// Shapes of the network, named as in the model's `config.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Word pieces in the vocabulary.
+    pub vocab_size: usize,
+    /// Width `dim` of every token vector.
+    pub hidden_size: usize,
+    /// Transformer layers.
+    pub num_hidden_layers: usize,
+    /// Attention heads; divides `hidden_size`.
+    pub num_attention_heads: usize,
+    /// Width of the feed-forward part.
+    pub intermediate_size: usize,
+    /// Longest input in word pieces.
+    pub max_position_embeddings: usize,
+    /// Added to the variance inside layer norm.
+    pub layer_norm_eps: f64,
+}
+
+/// The network. Its tensors may be variables (trained) or constants (frozen).
+#[derive(Clone, Debug)]
+pub struct Bert {
+    words: Tensor,
+    positions: Tensor,
+    segment: Tensor,
+    norm: LayerNorm,
+    layers: Vec<Layer>,
+}
+
+impl Bert {
+    /// Builds the network over `weights`, whose tensors are shared, not copied.
+    ///
+    /// # Errors
+    /// When a weight is missing; the message names it.
+    pub fn load(weights: &HashMap<String, Tensor>, config: &Config) -> Result<Self> {
+        let weights = Weights {
+            tensors: weights,
+            prefix: String::new(),
+        };
+        let embeddings = weights.under("embeddings");
+        let layers = (0..config.num_hidden_layers)
+            .map(|layer| Layer::load(&weights.under(&format!("encoder.layer.{layer}")), config));
+        Ok(Self {
+            words: embeddings.get("word_embeddings.weight")?,
+            positions: embeddings.get("position_embeddings.weight")?,
+            segment: embeddings
+                .get("token_type_embeddings.weight")?
+                .narrow(0, 0, 1)?,
+            norm: LayerNorm::load(&embeddings.under("LayerNorm"), config)?,
+            layers: layers.collect::<Result<_>>()?,
+        })
+    }
+
+    /// Token vectors after the embeddings (index 0) and after each layer: each `[batch, seq, dim]`.
+    ///
+    /// `input_ids`: `[batch, seq]` u32; `mask`: `[batch, seq]`, 1 = real, 0 = padding. Vectors at
+    /// padding are meaningless.
+    ///
+    /// # Errors
+    /// When shapes disagree, an id is outside the vocabulary or `seq` is too long.
+    pub fn forward(&self, input_ids: &Tensor, mask: &Tensor) -> Result<Vec<Tensor>> {
+        let blocked = self.blocked_keys(mask)?;
+        let mut outputs = vec![self.embed(input_ids)?];
+        for layer in &self.layers {
+            let previous = outputs.last().context("embeddings come first")?;
+            let next = layer.forward(previous, &blocked)?;
+            outputs.push(next);
+        }
+        Ok(outputs)
+    }
+
+    /// Layers of the network, embeddings not counted.
+    #[must_use]
+    pub fn layer_count(&self) -> usize {
+        self.layers.len()
+    }
+
+    /// `[batch, seq]` ids to `[batch, seq, dim]`: words, positions and the first segment, normed.
+    fn embed(&self, input_ids: &Tensor) -> Result<Tensor> {
+        let seq = input_ids.dim(1)?;
+        let sum = self
+            .words
+            .embedding(input_ids)?
+            .broadcast_add(&self.positions.narrow(0, 0, seq)?)?
+            .broadcast_add(&self.segment)?;
+        self.norm.forward(&sum)
+    }
+
+    /// `[batch, seq]` mask to `[batch, 1, 1, seq]`: 0 at real tokens, very negative at padding.
+    fn blocked_keys(&self, mask: &Tensor) -> Result<Tensor> {
+        let mask = mask.to_dtype(self.words.dtype())?;
+        Ok(mask.affine(1e9, -1e9)?.unsqueeze(1)?.unsqueeze(1)?)
+    }
+}
+
+/// One transformer layer: attention, then feed-forward, each added to its input and normed.
+#[derive(Clone, Debug)]
+struct Layer {
+    attention: Attention,
+    attention_norm: LayerNorm,
+    intermediate: Linear,
+    output: Linear,
+    output_norm: LayerNorm,
+}
+
+impl Layer {
+    fn load(weights: &Weights, config: &Config) -> Result<Self> {
+        Ok(Self {
+            attention: Attention::load(&weights.under("attention"), config)?,
+            attention_norm: LayerNorm::load(&weights.under("attention.output.LayerNorm"), config)?,
+            intermediate: Linear::load(&weights.under("intermediate.dense"))?,
+            output: Linear::load(&weights.under("output.dense"))?,
+            output_norm: LayerNorm::load(&weights.under("output.LayerNorm"), config)?,
+        })
+    }
+
+    fn forward(&self, hidden: &Tensor, blocked: &Tensor) -> Result<Tensor> {
+        let attended = self.attention.forward(hidden, blocked)?;
+        let hidden = self.attention_norm.forward(&(hidden + attended)?)?;
+        let wide = self.intermediate.forward(&hidden)?.gelu_erf()?;
+        self.output_norm
+            .forward(&(&hidden + self.output.forward(&wide)?)?)
+    }
+}
+
+/// Multi-head self-attention.
+#[derive(Clone, Debug)]
+struct Attention {
+    query: Linear,
+    key: Linear,
+    value: Linear,
+    output: Linear,
+    heads: usize,
+}
+
+impl Attention {
+    fn load(weights: &Weights, config: &Config) -> Result<Self> {
+        Ok(Self {
+            query: Linear::load(&weights.under("self.query"))?,
+            key: Linear::load(&weights.under("self.key"))?,
+            value: Linear::load(&weights.under("self.value"))?,
+            output: Linear::load(&weights.under("output.dense"))?,
+            heads: config.num_attention_heads,
+        })
+    }
+
+    /// `hidden`: `[batch, seq, dim]`; `blocked`: `[batch, 1, 1, seq]`; returns `[batch, seq, dim]`.
+    fn forward(&self, hidden: &Tensor, blocked: &Tensor) -> Result<Tensor> {
+        let query = self.split(&self.query.forward(hidden)?)?;
+        let key = self.split(&self.key.forward(hidden)?)?;
+        let value = self.split(&self.value.forward(hidden)?)?;
+        let scale = 1.0 / (query.dim(D::Minus1)? as f64).sqrt();
+        // [batch, heads, seq, seq]
+        let scores = (query.matmul(&key.t()?)? * scale)?.broadcast_add(blocked)?;
+        let mixed = softmax(&scores)?.matmul(&value)?;
+        self.output
+            .forward(&mixed.transpose(1, 2)?.flatten_from(2)?)
+    }
+
+    /// `[batch, seq, dim]` to `[batch, heads, seq, dim / heads]`.
+    fn split(&self, hidden: &Tensor) -> Result<Tensor> {
+        let (batch, seq, dim) = hidden.dims3()?;
+        let split = hidden.reshape((batch, seq, self.heads, dim / self.heads))?;
+        Ok(split.transpose(1, 2)?.contiguous()?)
+    }
+}
+
+/// An affine map; `weight`: `[output, input]`, `bias`: `[output]`.
+#[derive(Clone, Debug)]
+struct Linear {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Linear {
+    fn load(weights: &Weights) -> Result<Self> {
+        Ok(Self {
+            weight: weights.get("weight")?,
+            bias: weights.get("bias")?,
+        })
+    }
+
+    /// `[batch, seq, input]` to `[batch, seq, output]`.
+    fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
+        let linear = candle_nn::Linear::new(self.weight.clone(), Some(self.bias.clone()));
+        Ok(linear.forward(hidden)?)
+    }
+}
+
+/// Layer norm over the last dimension.
+#[derive(Clone, Debug)]
+struct LayerNorm {
+    weight: Tensor,
+    bias: Tensor,
+    epsilon: f32,
+}
+
+impl LayerNorm {
+    fn load(weights: &Weights, config: &Config) -> Result<Self> {
+        Ok(Self {
+            weight: weights.get("weight")?,
+            bias: weights.get("bias")?,
+            epsilon: config.layer_norm_eps as f32,
+        })
+    }
+
+    fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
+        let tracked = [hidden, &self.weight, &self.bias]
+            .iter()
+            .any(|tensor| tensor.track_op());
+        if tracked {
+            return Ok(ops::layer_norm_slow(
+                hidden,
+                &self.weight,
+                &self.bias,
+                self.epsilon,
+            )?);
+        }
+        Ok(ops::layer_norm(
+            &hidden.contiguous()?,
+            &self.weight,
+            &self.bias,
+            self.epsilon,
+        )?)
+    }
+}
+
+/// Softmax over the last dimension, by the fused kernel only where no gradient is needed.
+fn softmax(scores: &Tensor) -> Result<Tensor> {
+    if scores.track_op() {
+        return Ok(ops::softmax(scores, D::Minus1)?);
+    }
+    Ok(ops::softmax_last_dim(&scores.contiguous()?)?)
+}
+
+/// Tensors below one prefix of names.
+struct Weights<'a> {
+    tensors: &'a HashMap<String, Tensor>,
+    prefix: String,
+}
+
+impl Weights<'_> {
+    fn under(&self, name: &str) -> Self {
+        Self {
+            tensors: self.tensors,
+            prefix: format!("{}{name}.", self.prefix),
+        }
+    }
+
+    fn get(&self, name: &str) -> Result<Tensor> {
+        let name = format!("{}{name}", self.prefix);
+        let tensor = self.tensors.get(&name);
+        Ok(tensor
+            .with_context(|| format!("the weights lack {name}"))?
+            .clone())
+    }
+}

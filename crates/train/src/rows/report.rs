@@ -1,0 +1,86 @@
+//! `rows.json`: the mean query vector, and where the rows come from.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::Args;
+use super::pooling::Ranking;
+use super::texts::Texts;
+
+/// Version of the report's form.
+const FORMAT: u32 = 1;
+
+/// The content of `rows.json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    format: u32,
+    /// Mean unit sentence vector of query-like texts: `[dim]`.
+    query_mean: Vec<f32>,
+    seed: u64,
+    /// Names of the training collections.
+    data: Vec<String>,
+    short_texts: usize,
+    /// Those of `short_texts` that are queries; the rest are titles.
+    query_texts: usize,
+    passages: usize,
+    static_rows: CosineReport,
+    pooling: PoolingReport,
+}
+
+/// Mean cosine between the sum of rows and the centred sentence vector, over held-out texts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CosineReport {
+    /// Texts trained on.
+    pub train_texts: usize,
+    /// Texts measured on.
+    pub held_out_texts: usize,
+    /// Pieces that occur in training texts.
+    pub pieces_seen: usize,
+    /// Before training.
+    pub start: f32,
+    /// After training.
+    pub end: f32,
+    /// After training, rows at 4 bits.
+    pub end_packed: f32,
+}
+
+/// Ranking of held-out pairs by the network's query vector.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PoolingReport {
+    /// Pairs trained on.
+    pub train_pairs: usize,
+    /// Pairs measured on.
+    pub held_out_pairs: usize,
+    /// Passages pooled by the plain mean.
+    pub mean_pooling: Ranking,
+    /// Passages pooled by learned attention.
+    pub learned: Ranking,
+}
+
+impl Report {
+    /// Puts the report of one run together.
+    pub fn new(args: &Args, texts: &Texts, query_mean: Vec<f32>, static_rows: CosineReport, pooling: PoolingReport) -> Self {
+        Self {
+            format: FORMAT,
+            query_mean,
+            seed: args.seed,
+            data: args.texts.iter().map(super::texts::Source::name).collect(),
+            short_texts: texts.shorts.len(),
+            query_texts: texts.query_count,
+            passages: texts.passages.len(),
+            static_rows,
+            pooling,
+        }
+    }
+
+    /// Writes the report as JSON.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)?;
+        std::fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))
+    }
+}
