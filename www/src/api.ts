@@ -1,0 +1,102 @@
+/** How a query is understood.
+ *
+ * - `words`: words, prefixes and typing errors only.
+ * - `table`: words, and meaning by tables that are part of the index; no network is downloaded.
+ * - `full`: the neural network reads the query; it is downloaded at the first such query.
+ */
+export type Mode = "words" | "table" | "full";
+
+/** Why a result is there: a word that occurs, or another word of the same meaning. */
+export interface Match {
+  /** `word`: the query's own word. `meaning`: a word near to it in meaning. */
+  kind: "word" | "meaning";
+  /** The word as the query has it. */
+  query: string;
+  /** The word as the page has it. */
+  text: string;
+}
+
+/** One result; the fields are those of `siskin search --json`. */
+export interface Result {
+  /** Address within the site: begins with `/` and carries the heading's anchor. */
+  url: string;
+  /** The page's title. */
+  title: string;
+  /** The nearest heading, or the empty string. */
+  heading: string;
+  /** Plain text of the passage. */
+  excerpt: string;
+  /** Larger is better; comparable within one answer only. */
+  score: number;
+  /** Why the result is there, strongest first. */
+  matches: Match[];
+}
+
+/** The answer to one query. */
+export interface Answer {
+  /** The query as it was asked. */
+  query: string;
+  /** The mode that was used. */
+  mode: Mode;
+  /** Milliseconds from the query's arrival at the engine to its answer, downloads included. */
+  took_ms: number;
+  /** Best first. */
+  results: Result[];
+}
+
+/** How far a download is. */
+export interface Progress {
+  /** `index`: what every query needs. `network`: what `full` mode needs besides. */
+  stage: "index" | "network";
+  /** Bytes received so far. */
+  loaded_bytes: number;
+  /** Bytes in total. */
+  total_bytes: number;
+}
+
+/** Options of {@link open}. */
+export interface OpenOptions {
+  /** Where the engine runs. `auto` (default): in a Web Worker, on the page's own thread if workers
+   * are refused. `never`: on the page's own thread; long queries then hold up the page. */
+  worker?: "auto" | "never";
+  /** Keeps this page and the bundle for use without a connection. `false` (default): nothing is
+   * kept. `true`: for pages inside the bundle's folder. A string: address of the site's own
+   * service worker, which imports `siskin-sw.js` and so covers the site's pages. */
+  offline?: boolean | string;
+  /** Called as the files of the index, and later of the network, arrive. */
+  onProgress?: (progress: Progress) => void;
+  /** Ends the opening. */
+  signal?: AbortSignal;
+}
+
+/** Options of {@link Search.query}. */
+export interface QueryOptions {
+  /** Results wanted at most: a whole number from 1 to 100, default 10. */
+  limit?: number;
+  /** How the query is understood; default `table`. */
+  mode?: Mode;
+  /** Ends the query; the promise then rejects with code `aborted`. */
+  signal?: AbortSignal;
+}
+
+/** An opened bundle. */
+export interface Search {
+  /** The best passages for `text`.
+   *
+   * Rejects with a `SearchError`. A failed download is forgotten: the next call tries again. */
+  query(text: string, options?: QueryOptions): Promise<Answer>;
+  /** Frees the engine; open queries reject with code `closed`. May be called twice. */
+  close(): void;
+  /** Settles when the files for offline use are kept: `ready`, or `unavailable` with the option
+   * off, without service workers, or when the registration was refused. Never rejects. */
+  readonly offline: Promise<"ready" | "unavailable">;
+}
+
+/** Modes, in order of cost. */
+export const MODES: readonly Mode[] = ["words", "table", "full"];
+
+/** Results when `limit` is not given. */
+export const DEFAULT_LIMIT = 10;
+
+/** The largest `limit`. */
+export const MAXIMUM_LIMIT = 100;

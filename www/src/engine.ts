@@ -1,0 +1,193 @@
+import type { Answer, Mode, Progress } from "./api.js";
+import { asSearchError, SearchError } from "./errors.js";
+import { type FileEntry, loadFile, loadText, type Source } from "./load.js";
+import {
+  ENCODER_FOLDER,
+  ENCODER_MANIFEST_NAME,
+  MANIFEST_NAME,
+  type Manifest,
+  parseEncoderManifest,
+  parseManifest,
+  type SizedFile,
+} from "./manifest.js";
+import type { EncodedQuery, Modules, QueryEncoder, SearchEngine } from "./modules.js";
+
+/** All that the engine needs from its surroundings: no `document`, no clock of its own. */
+export interface Environment {
+  source: Source;
+  modules: Modules;
+  /** Folder of the wasm files. */
+  runtime: URL;
+  /** Folder of the bundle. */
+  bundle: URL;
+  /** Milliseconds from any fixed point. */
+  now(): number;
+  /** Told how downloads go. */
+  report(progress: Progress): void;
+}
+
+/** A query whose options have been checked. */
+export interface CheckedQuery {
+  text: string;
+  mode: Mode;
+  limit: number;
+}
+
+/** Loads a bundle and answers queries; the same in a worker, a page and Node. */
+export class Engine {
+  readonly #environment: Environment;
+  readonly #manifest: Manifest;
+  readonly #search: SearchEngine;
+  #encoder: Promise<QueryEncoder> | undefined;
+  #failure: SearchError | undefined;
+
+  private constructor(environment: Environment, manifest: Manifest, search: SearchEngine) {
+    this.#environment = environment;
+    this.#manifest = manifest;
+    this.#search = search;
+  }
+
+  /** Loads the manifest, the small wasm module and the index, as far as possible at once. */
+  static async open(environment: Environment): Promise<Engine> {
+    const [module, manifest] = await Promise.all([
+      loadModule(environment, environment.modules.search),
+      loadManifest(environment),
+    ]);
+    const { files } = manifest;
+    const loading = loadFiles(environment, "index", environment.bundle, files);
+    const search = fromWasm(() => new module.SearchEngine(manifest.json));
+    for (const [index, bytes] of (await loading).entries()) {
+      fromWasm(() => search.add_file(files[index]?.path ?? "", bytes));
+    }
+    return new Engine(environment, manifest, search);
+  }
+
+  /** Why the engine can no longer be used, once that is so. */
+  get failure(): SearchError | undefined {
+    return this.#failure;
+  }
+
+  /** Answers one query. A failed download of the network is forgotten, so that the next query in
+   * mode `full` tries again; a wasm trap closes the engine. */
+  async query(query: CheckedQuery): Promise<Answer> {
+    const started_ms = this.#environment.now();
+    const encoded = query.mode === "full" ? await this.#encode(query.text) : undefined;
+    const answer = this.#call(() => this.#ask(query, encoded)) as Answer;
+    return { ...answer, took_ms: this.#environment.now() - started_ms };
+  }
+
+  /** Frees the wasm memory; a trapped instance is left to the garbage collector. */
+  close(): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = new SearchError("closed", "The search was closed; open it again.");
+    this.#search.free();
+    this.#encoder?.then(
+      (encoder) => encoder.free(),
+      () => {},
+    );
+  }
+
+  #ask(query: CheckedQuery, encoded: EncodedQuery | undefined): unknown {
+    return encoded === undefined
+      ? this.#search.search(query.text, query.mode, query.limit)
+      : this.#search.search_encoded(query.text, encoded, query.limit);
+  }
+
+  async #encode(text: string): Promise<EncodedQuery> {
+    this.#encoder ??= this.#loadEncoder().catch((error: unknown) => {
+      this.#encoder = undefined;
+      throw error;
+    });
+    const encoder = await this.#encoder;
+    return this.#call(() => encoder.encode(text));
+  }
+
+  async #loadEncoder(): Promise<QueryEncoder> {
+    const environment = this.#environment;
+    const folder = new URL(ENCODER_FOLDER, environment.bundle);
+    const [module, [encoder_json, files]] = await Promise.all([
+      loadModule(environment, environment.modules.encoder),
+      loadNetwork(environment, folder, this.#manifest.encoder_id),
+    ]);
+    const [tokenizer_json, model_onnx] = files as [Uint8Array, Uint8Array];
+    return this.#call(() => new module.QueryEncoder(encoder_json, tokenizer_json, model_onnx));
+  }
+
+  #call<T>(call: () => T): T {
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      return fromWasm(call);
+    } catch (error) {
+      if (asSearchError(error).code === "internal") this.#failure = asSearchError(error);
+      throw error;
+    }
+  }
+}
+
+/** Calls into wasm. What it throws without a type is a trap, `internal`: the instance's memory may
+ * be half changed, and it must not be called again. */
+function fromWasm<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (thrown) {
+    throw asSearchError(thrown);
+  }
+}
+
+async function loadManifest({ source, bundle }: Environment): Promise<Manifest> {
+  const url = new URL(MANIFEST_NAME, bundle);
+  return parseManifest(await loadText(source, url), url);
+}
+
+async function loadModule<T>(
+  { source, runtime }: Environment,
+  module: { file: FileEntry; start(code: WebAssembly.Module): Promise<T> },
+): Promise<T> {
+  if (typeof WebAssembly === "undefined") {
+    throw new SearchError(
+      "unsupported",
+      "This browser cannot run WebAssembly, which search needs.",
+    );
+  }
+  const bytes = await loadFile(source, runtime, module.file, () => {});
+  try {
+    return await module.start(await WebAssembly.compile(bytes));
+  } catch (error) {
+    throw new SearchError("unsupported", `This browser refused to run ${module.file.path}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The bytes of `encoder.json` and of the files that it names, in their order. */
+async function loadNetwork(
+  environment: Environment,
+  folder: URL,
+  encoder_id: string,
+): Promise<[Uint8Array, Uint8Array[]]> {
+  const file = { path: ENCODER_MANIFEST_NAME, sha256: encoder_id };
+  const encoder_json = await loadFile(environment.source, folder, file, () => {});
+  const files = parseEncoderManifest(encoder_json, new URL(file.path, folder));
+  return [encoder_json, await loadFiles(environment, "network", folder, files)];
+}
+
+/** The bytes of `files`, in their order, fetched side by side. */
+function loadFiles(
+  environment: Environment,
+  stage: Progress["stage"],
+  folder: URL,
+  files: SizedFile[],
+): Promise<Uint8Array[]> {
+  const total_bytes = sum(files.map((file) => file.bytes));
+  const received: number[] = files.map(() => 0);
+  const load = (file: SizedFile, index: number) =>
+    loadFile(environment.source, folder, file, (received_bytes) => {
+      received[index] = received_bytes;
+      environment.report({ stage, loaded_bytes: sum(received), total_bytes });
+    });
+  return Promise.all(files.map(load));
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

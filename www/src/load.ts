@@ -1,0 +1,146 @@
+import { abortedError, SearchError, typedError } from "./errors.js";
+
+/** Anything with the shape of `fetch`: the browser's, a folder's or a test's. */
+export type Fetcher = (
+  url: URL,
+  init: { cache: RequestCache; signal?: AbortSignal },
+) => Promise<Response>;
+
+/** A file whose content is known beforehand. */
+export interface FileEntry {
+  /** Path relative to its folder. */
+  path: string;
+  /** Exact length; absent where only the checksum is known. */
+  bytes?: number;
+  /** Checksum, 64 lower-case hexadecimal digits. */
+  sha256: string;
+}
+
+/** Told how many bytes of a file have arrived; starts again from 0 when a download is repeated. */
+export type Report = (received_bytes: number) => void;
+
+/** Where files come from. */
+export interface Source {
+  fetcher: Fetcher;
+  signal?: AbortSignal;
+}
+
+/** The text of a small file that may change under the same name: never taken from a cache unasked.
+ *
+ * Tried twice. Throws `network`. */
+export function loadText(source: Source, url: URL): Promise<string> {
+  return twice(async () => {
+    const response = await request(source, url, "no-cache");
+    return new TextDecoder().decode(await body(response, url, () => {}));
+  });
+}
+
+/** The bytes of a file whose checksum is known.
+ *
+ * Tried twice, the second time past every cache. Throws `network`, or `corrupt` when the bytes are
+ * wrong both times. */
+export function loadFile(
+  source: Source,
+  folder: URL,
+  file: FileEntry,
+  report: Report,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const url = new URL(file.path, folder);
+  return twice(async (attempt) => {
+    const response = await request(source, url, attempt === 0 ? "default" : "reload");
+    const bytes = await body(response, url, report);
+    await verify(bytes, file, url);
+    return bytes;
+  });
+}
+
+async function twice<T>(load: (attempt: number) => Promise<T>): Promise<T> {
+  try {
+    return await load(0);
+  } catch (error) {
+    if (typedError(error)?.code === "aborted") throw error;
+    return await load(1);
+  }
+}
+
+async function request(source: Source, url: URL, cache: RequestCache): Promise<Response> {
+  const { fetcher, signal } = source;
+  const response = await ended(source, url, () =>
+    fetcher(url, signal === undefined ? { cache } : { cache, signal }),
+  );
+  if (!response.ok) {
+    throw new SearchError(
+      "network",
+      `Could not load ${url.href}: the server answered ${response.status}. Try again later.`,
+    );
+  }
+  return response;
+}
+
+async function ended<T>(source: Source, url: URL, load: () => Promise<T>): Promise<T> {
+  if (source.signal?.aborted) throw abortedError(source.signal);
+  try {
+    return await load();
+  } catch (error) {
+    if (source.signal?.aborted) throw abortedError(source.signal);
+    throw unreachable(url, error);
+  }
+}
+
+function unreachable(url: URL, cause: unknown): SearchError {
+  return new SearchError(
+    "network",
+    `Could not load ${url.href}. Check the connection and try again.`,
+    { cause },
+  );
+}
+
+async function body(
+  response: Response,
+  url: URL,
+  report: Report,
+): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const chunks = await collect(response, report);
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+  } catch (error) {
+    throw unreachable(url, error);
+  }
+}
+
+async function collect(response: Response, report: Report): Promise<Uint8Array<ArrayBuffer>[]> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const reader = response.body?.getReader();
+  let received_bytes = 0;
+  for (;;) {
+    report(received_bytes);
+    const next = await reader?.read();
+    if (next === undefined || next.done) return chunks;
+    chunks.push(next.value);
+    received_bytes += next.value.length;
+  }
+}
+
+async function verify(bytes: Uint8Array<ArrayBuffer>, file: FileEntry, url: URL): Promise<void> {
+  if (file.bytes !== undefined && bytes.length !== file.bytes) {
+    throw new SearchError(
+      "corrupt",
+      `${url.href} is ${bytes.length} bytes long, expected ${file.bytes}. Copy the bundle again.`,
+    );
+  }
+  const digest = await sha256(bytes);
+  if (digest !== undefined && digest !== file.sha256) {
+    throw new SearchError(
+      "corrupt",
+      `${url.href} has checksum ${digest}, expected ${file.sha256}. Copy the bundle again.`,
+    );
+  }
+}
+
+/** Undefined where the platform has no digest (plain HTTP): the files' own checksums still hold. */
+async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string | undefined> {
+  const subtle = globalThis.crypto?.subtle;
+  if (subtle === undefined) return undefined;
+  const digest = new Uint8Array(await subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,94 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
+import { Engine, type Environment } from "./engine.js";
+import { abortedError, asSearchError, type SearchError } from "./errors.js";
+import type { Modules } from "./modules.js";
+import { checkQuery } from "./query.js";
+
+export type {
+  Answer,
+  Match,
+  Mode,
+  OpenOptions,
+  Progress,
+  QueryOptions,
+  Result,
+  Search,
+} from "./api.js";
+export { SearchError, type SearchErrorCode } from "./errors.js";
+
+/** Opens the bundle in the folder `directory` of the file system, on this thread.
+ *
+ * `options.worker` and `options.offline` have no effect. Rejects with a `SearchError`. */
+export async function open(directory: string, options: OpenOptions = {}): Promise<Search> {
+  const bundle = pathToFileURL(`${resolve(directory)}/`);
+  const environment: Environment = {
+    source: { fetcher: readFromDisk, ...(options.signal && { signal: options.signal }) },
+    modules: await freshModules(),
+    bundle,
+    runtime: bundle,
+    now: () => performance.now(),
+    report: (progress) => options.onProgress?.(progress),
+  };
+  try {
+    return new LocalSearch(await Engine.open(environment));
+  } catch (error) {
+    throw retired(error);
+  }
+}
+
+class LocalSearch implements Search {
+  readonly offline = Promise.resolve("unavailable" as const);
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  async query(text: string, options: QueryOptions = {}): Promise<Answer> {
+    const query = checkQuery(text, options);
+    if (this.#engine.failure !== undefined) throw this.#engine.failure;
+    if (options.signal?.aborted) throw abortedError(options.signal);
+    try {
+      const answer = await this.#engine.query(query);
+      if (options.signal?.aborted) throw abortedError(options.signal);
+      return answer;
+    } catch (error) {
+      throw retired(error);
+    }
+  }
+
+  close(): void {
+    this.#engine.close();
+  }
+}
+
+let trapped_count = 0;
+
+/** Passes `error` on; after a trap the present instance of the wasm modules is left behind. */
+function retired(error: unknown): SearchError {
+  const typed = asSearchError(error);
+  if (typed.code === "internal") trapped_count += 1;
+  return typed;
+}
+
+/** The wasm modules; after a trap, those of a fresh instance of this script. */
+async function freshModules(): Promise<Modules> {
+  const address = `./siskin-node-glue.js?instance=${trapped_count}`;
+  const glue = (await import(address)) as { modules: Modules };
+  return glue.modules;
+}
+
+/** `fetch` for files. */
+async function readFromDisk(url: URL): Promise<Response> {
+  try {
+    return new Response(await readFile(fileURLToPath(url)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+      return new Response(null, { status: 404 });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,144 @@
+import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
+import { connect, type Line, retireLocalEngine } from "./connect.js";
+import { abortedError, SearchError } from "./errors.js";
+import { keepOffline } from "./offline.js";
+import type { Reply, Request } from "./protocol.js";
+import { checkQuery } from "./query.js";
+
+/** Set by `scripts/build.js`: name of the engine's script with its checksum, so that caches never
+ * pair two versions. */
+declare const SISKIN_WORKER: string;
+
+/** Folder of this script: a bundle carries its own copy. */
+export const RUNTIME = new URL(".", import.meta.url);
+
+/** Opens the bundle in the folder `bundle` (relative to the page; default: this script's folder).
+ *
+ * Rejects with a `SearchError`; nothing of a failure is remembered. */
+export async function open(
+  bundle: string | URL = RUNTIME,
+  options: OpenOptions = {},
+): Promise<Search> {
+  const folder = folderUrl(bundle);
+  if (options.signal?.aborted) throw abortedError(options.signal);
+  const line = await connect(new URL(SISKIN_WORKER, RUNTIME), options.worker);
+  const search = new RemoteSearch(line, options);
+  try {
+    await search.start(folder, options.signal);
+    return search;
+  } catch (error) {
+    search.close();
+    throw error;
+  }
+}
+
+/** The folder's address, ending in `/`. */
+export function folderUrl(bundle: string | URL): URL {
+  const base = globalThis.document?.baseURI ?? import.meta.url;
+  const url = new URL(bundle, base);
+  if (!url.pathname.endsWith("/")) url.pathname += "/";
+  url.search = "";
+  url.hash = "";
+  return url;
+}
+
+interface Waiting {
+  resolve(answer: Answer | undefined): void;
+  reject(error: SearchError): void;
+}
+
+class RemoteSearch implements Search {
+  readonly #line: Line;
+  readonly #options: OpenOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #loaded = new Set<string>();
+  #last_id = 0;
+  #closed: SearchError | undefined;
+  #kept_count = 0;
+  #offline: Promise<"ready" | "unavailable"> = Promise.resolve("unavailable");
+
+  constructor(line: Line, options: OpenOptions) {
+    this.#line = line;
+    this.#options = options;
+    line.onReply = (reply) => this.#receive(reply);
+    line.onDeath = (error) => this.#end(error);
+  }
+
+  get offline(): Promise<"ready" | "unavailable"> {
+    return this.#offline;
+  }
+
+  async start(folder: URL, signal: AbortSignal | undefined): Promise<void> {
+    const places = { bundle: folder.href, runtime: RUNTIME.href };
+    await this.#request((id) => ({ type: "open", id, places }), signal);
+  }
+
+  async query(text: string, options: QueryOptions = {}): Promise<Answer> {
+    const query = checkQuery(text, options);
+    const answer = await this.#request((id) => ({ type: "query", id, query }), options.signal);
+    return answer as Answer;
+  }
+
+  close(): void {
+    this.#end(new SearchError("closed", "The search was closed; open it again."));
+  }
+
+  #request(
+    build: (id: number) => Request,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer | undefined> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    if (signal?.aborted) return Promise.reject(abortedError(signal));
+    this.#last_id += 1;
+    const id = this.#last_id;
+    const reply = new Promise<Answer | undefined>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+    });
+    const abort = () => this.#abort(id, signal);
+    signal?.addEventListener("abort", abort);
+    this.#line.post(build(id));
+    return reply.finally(() => signal?.removeEventListener("abort", abort));
+  }
+
+  /** A reply that still comes for `id` finds nobody waiting and is dropped. */
+  #abort(id: number, signal: AbortSignal | undefined): void {
+    this.#take(id)?.reject(abortedError(signal));
+    if (this.#closed === undefined) this.#line.post({ type: "cancel", id });
+  }
+
+  #receive(reply: Reply): void {
+    if (reply.type === "progress") this.#options.onProgress?.(reply.progress);
+    if (reply.type === "loaded") this.#loaded.add(reply.url);
+    if (reply.type === "done") {
+      this.#keepLoaded();
+      this.#take(reply.id)?.resolve(reply.answer);
+    }
+    if (reply.type === "failed") {
+      const error = new SearchError(reply.code, reply.message);
+      this.#take(reply.id)?.reject(error);
+      if (error.code === "internal") this.#end(error);
+    }
+  }
+
+  /** Keeps for offline use what has been loaded since the last time. */
+  #keepLoaded(): void {
+    const { offline = false } = this.#options;
+    if (offline === false || this.#loaded.size === this.#kept_count) return;
+    this.#kept_count = this.#loaded.size;
+    this.#offline = keepOffline(offline, RUNTIME, [import.meta.url, ...this.#loaded]);
+  }
+
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+
+  #end(error: SearchError): void {
+    if (this.#closed !== undefined) return;
+    this.#closed = error;
+    if (error.code === "internal") retireLocalEngine();
+    this.#line.stop();
+    for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(error);
+  }
+}

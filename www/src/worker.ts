@@ -1,0 +1,78 @@
+import { Engine } from "./engine.js";
+import { asSearchError, SearchError } from "./errors.js";
+import { modules } from "./glue.js";
+import { type Port, type Reply, type Request, WORKER_NAME } from "./protocol.js";
+
+/** Answers the requests that arrive at `port`, one engine per port. */
+export function serve(port: Port): void {
+  const host = new Host((reply) => port.postMessage(reply));
+  port.addEventListener("message", (event) => void host.receive(event.data as Request));
+  port.postMessage({ type: "ready" });
+}
+
+class Host {
+  readonly #send: (reply: Reply) => void;
+  readonly #cancelled = new Set<number>();
+  #engine: Engine | undefined;
+
+  constructor(send: (reply: Reply) => void) {
+    this.#send = send;
+  }
+
+  async receive(request: Request): Promise<void> {
+    if (request.type === "cancel") {
+      this.#cancelled.add(request.id);
+      return;
+    }
+    try {
+      await this.#perform(request);
+    } catch (thrown) {
+      this.#fail(request.id, asSearchError(thrown));
+    }
+    this.#cancelled.delete(request.id);
+  }
+
+  async #perform(request: Exclude<Request, { type: "cancel" }>): Promise<void> {
+    if (request.type === "open") {
+      this.#engine = await this.#open(request);
+      this.#send({ type: "done", id: request.id, answer: undefined });
+      return;
+    }
+    await nextTask();
+    if (this.#cancelled.has(request.id)) return;
+    if (this.#engine === undefined) throw new SearchError("closed", "The search is not open.");
+    const answer = await this.#engine.query(request.query);
+    this.#send({ type: "done", id: request.id, answer });
+  }
+
+  #open({ places }: Extract<Request, { type: "open" }>): Promise<Engine> {
+    return Engine.open({
+      source: { fetcher: (url, init) => this.#fetch(url, init) },
+      modules,
+      bundle: new URL(places.bundle),
+      runtime: new URL(places.runtime),
+      now: () => performance.now(),
+      report: (progress) => this.#send({ type: "progress", progress }),
+    });
+  }
+
+  async #fetch(url: URL, init: RequestInit): Promise<Response> {
+    const response = await fetch(url, init);
+    if (response.ok) this.#send({ type: "loaded", url: url.href });
+    return response;
+  }
+
+  #fail(id: number, { code, message }: SearchError): void {
+    this.#send({ type: "failed", id, code, message });
+  }
+}
+
+/** Lets messages that already wait be handled first: among them the cancelling of this query. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}
+
+const scope = globalThis as typeof globalThis & { WorkerGlobalScope?: unknown; name?: string };
+if (scope.WorkerGlobalScope !== undefined && scope.name === WORKER_NAME) {
+  serve(globalThis as unknown as Port);
+}
