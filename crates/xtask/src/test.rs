@@ -1,0 +1,257 @@
+//! `cargo xtask test`: every check, in order of speed.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+
+use crate::process::{self, say};
+use crate::report::{self, Counts, Outcome, StepResult};
+use crate::workspace::Workspace;
+use crate::{demo, dist, npm, setup};
+
+/// Options of the tests.
+#[derive(Args)]
+pub struct Arguments {
+    /// Run only this step, on what earlier runs built; may be given several times.
+    #[arg(long, value_name = "STEP")]
+    only: Vec<Step>,
+    /// Leave out this step; may be given several times.
+    #[arg(long, value_name = "STEP")]
+    skip: Vec<Step>,
+    /// Name the steps and stop.
+    #[arg(long)]
+    list: bool,
+}
+
+/// The steps, in the order in which they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// Install what is missing.
+    Setup,
+    /// cargo fmt --check.
+    Format,
+    /// TypeScript's types and biome's rules.
+    Types,
+    /// clippy on every target, warnings denied.
+    Clippy,
+    /// Rust unit, integration and documentation tests.
+    Rust,
+    /// Both wasm modules and the bundled JavaScript.
+    Dist,
+    /// The package's own modules in Node.
+    Unit,
+    /// The wasm modules in Node.
+    Wasm,
+    /// The sample site, copied and indexed.
+    Site,
+    /// Chromium end to end on the sample site.
+    Browser,
+}
+
+impl Step {
+    /// Steps without whose success this one cannot say anything.
+    fn needs(self) -> &'static [Self] {
+        match self {
+            Self::Setup | Self::Format | Self::Clippy | Self::Rust => &[],
+            Self::Types | Self::Dist | Self::Unit => &[Self::Setup],
+            Self::Wasm | Self::Site => &[Self::Dist],
+            Self::Browser => &[Self::Site],
+        }
+    }
+
+    fn name(self) -> String {
+        self.to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    fn help(self) -> String {
+        self.to_possible_value()
+            .and_then(|value| value.get_help().map(ToString::to_string))
+            .unwrap_or_default()
+    }
+
+    /// Does the step's work; adds the tests that it prints to `tests`.
+    fn run(self, workspace: &Workspace, tests: &mut Counts) -> Result<()> {
+        match self {
+            Self::Setup => setup::everything(workspace),
+            Self::Dist => dist::run(workspace),
+            Self::Site => index_site(workspace),
+            Self::Format => process::run(&mut cargo(workspace, &FORMAT)),
+            Self::Clippy => process::run(&mut cargo(workspace, &CLIPPY)),
+            Self::Rust => run_counted(&mut cargo(workspace, &RUST), tests),
+            Self::Types => process::run(&mut npm::script(workspace, "lint")),
+            Self::Unit => run_counted(&mut npm::script(workspace, "test:unit"), tests),
+            Self::Wasm => run_counted(&mut npm::script(workspace, "test:wasm"), tests),
+            Self::Browser => run_counted(&mut npm::script(workspace, "test:browser"), tests),
+        }
+    }
+}
+
+const FORMAT: [&str; 3] = ["fmt", "--all", "--check"];
+
+const CLIPPY: [&str; 8] = [
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--release",
+    "--locked",
+    "--",
+    "-D",
+    "warnings",
+];
+
+const RUST: [&str; 5] = [
+    "test",
+    "--workspace",
+    "--release",
+    "--locked",
+    "--no-fail-fast",
+];
+
+/// The same packages, profile and features as [`RUST`], so that nothing is compiled twice;
+/// cargo builds the commands that integration tests start.
+const COMPILE: [&str; 5] = ["test", "--workspace", "--release", "--locked", "--no-run"];
+
+/// Runs the steps and prints the table; exit code 1 if one did not pass.
+pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<ExitCode> {
+    if arguments.list {
+        Step::value_variants()
+            .iter()
+            .for_each(|step| println!("{:<10} {}", step.name(), step.help()));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let results = run_steps(workspace, &chosen(arguments));
+    println!("\n{}", report::table(&results));
+    if report::total(&results).failed > 0 {
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn chosen(arguments: &Arguments) -> Vec<Step> {
+    Step::value_variants()
+        .iter()
+        .copied()
+        .filter(|step| arguments.only.is_empty() || arguments.only.contains(step))
+        .filter(|step| !arguments.skip.contains(step))
+        .collect()
+}
+
+fn run_steps(workspace: &Workspace, steps: &[Step]) -> Vec<StepResult> {
+    let mut broken = Vec::new();
+    let mut results = Vec::new();
+    for &step in steps {
+        let result = if step.needs().iter().any(|needed| broken.contains(needed)) {
+            blocked(step)
+        } else {
+            run_step(workspace, step)
+        };
+        if result.outcome != Outcome::Passed {
+            broken.push(step);
+        }
+        results.push(result);
+    }
+    results
+}
+
+fn blocked(step: Step) -> StepResult {
+    StepResult {
+        name: step.name(),
+        outcome: Outcome::Blocked,
+        duration: std::time::Duration::ZERO,
+        tests: Counts::default(),
+    }
+}
+
+fn run_step(workspace: &Workspace, step: Step) -> StepResult {
+    say(&format!("test {}: {}", step.name(), step.help()));
+    let start = Instant::now();
+    let mut tests = Counts::default();
+    let outcome = match step.run(workspace, &mut tests) {
+        Ok(()) => Outcome::Passed,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            Outcome::Failed
+        }
+    };
+    StepResult {
+        name: step.name(),
+        outcome,
+        duration: start.elapsed(),
+        tests,
+    }
+}
+
+fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
+    let mut command = workspace.command("cargo");
+    command.args(arguments);
+    command
+}
+
+fn index_site(workspace: &Workspace) -> Result<()> {
+    process::run(&mut cargo(workspace, &COMPILE))?;
+    demo::index_site(workspace)
+}
+
+/// Runs the command, passes its output on line by line, and counts the tests in it.
+fn run_counted(command: &mut Command, tests: &mut Counts) -> Result<()> {
+    eprintln!("    $ {}", process::describe(command));
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| process::cannot_start(command))?;
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).lines() {
+            let line = line.context("a test printed bytes that are not UTF-8")?;
+            println!("{line}");
+            tests.add_line(&line);
+        }
+    }
+    process::check(command, child.wait()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(only: &[Step], skip: &[Step]) -> Arguments {
+        Arguments {
+            only: only.to_vec(),
+            skip: skip.to_vec(),
+            list: false,
+        }
+    }
+
+    #[test]
+    fn all_steps_run_unless_told_otherwise() {
+        assert_eq!(chosen(&arguments(&[], &[])), Step::value_variants());
+        assert_eq!(
+            chosen(&arguments(&[Step::Wasm, Step::Dist], &[])),
+            [Step::Dist, Step::Wasm]
+        );
+        assert!(!chosen(&arguments(&[], &[Step::Clippy])).contains(&Step::Clippy));
+    }
+
+    #[test]
+    fn a_step_comes_after_those_it_needs() {
+        let steps = Step::value_variants();
+        let place = |step: &Step| steps.iter().position(|other| other == step);
+        for step in steps {
+            for needed in step.needs() {
+                assert!(place(needed) < place(step), "{step:?} before {needed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn counted_output_is_counted_even_if_the_command_fails() {
+        let mut tests = Counts::default();
+        let script = "echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored'; exit 1";
+        let result = run_counted(Command::new("sh").args(["-c", script]), &mut tests);
+        assert!(result.is_err());
+        assert_eq!((tests.passed, tests.failed), (2, 1));
+    }
+}

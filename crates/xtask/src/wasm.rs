@@ -1,0 +1,119 @@
+//! The two browser modules: wasm-pack, then wasm-opt.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::process::{self, say};
+use crate::stamp::{Inputs, Stamp};
+use crate::workspace::Workspace;
+use crate::{cargo_tools, files};
+
+/// One browser module.
+struct Module {
+    /// Folder of its crate.
+    crate_folder: &'static str,
+    /// Folder of its output under [`Workspace::wasm`].
+    output: &'static str,
+    /// Name of its files.
+    stem: &'static str,
+    /// What it is compiled from.
+    sources: &'static [&'static str],
+}
+
+const MODULES: [Module; 2] = [
+    Module {
+        crate_folder: "web/search",
+        output: "search",
+        stem: "siskin_web",
+        sources: &["crates/core", "web/search"],
+    },
+    Module {
+        crate_folder: "web/encoder",
+        output: "encoder",
+        stem: "siskin_web_encoder",
+        sources: &["crates/core", "crates/encoder", "web/encoder"],
+    },
+];
+
+const BUILD_FILES: [&str; 4] = [
+    "Cargo.lock",
+    "Cargo.toml",
+    ".cargo/config.toml",
+    "rust-toolchain.toml",
+];
+
+/// What wasm-opt may use: the features that the Rust toolchain and simd128 emit.
+/// All are in every browser since 2023.
+const WASM_OPT_ARGUMENTS: [&str; 8] = [
+    "-Oz",
+    "--enable-simd",
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+/// Builds both modules into TARGET/wasm/{search,encoder}; leaves unchanged ones alone.
+pub fn build(workspace: &Workspace) -> Result<()> {
+    for module in &MODULES {
+        build_module(workspace, module)?;
+    }
+    Ok(())
+}
+
+fn build_module(workspace: &Workspace, module: &Module) -> Result<()> {
+    let output = workspace.wasm().join(module.output);
+    let stamp = stamp(workspace, module, &output)?;
+    if stamp.is_fresh() {
+        say(&format!("wasm module {}: unchanged", module.stem));
+        return Ok(());
+    }
+    say(&format!(
+        "wasm module {}: compiling for size, with link-time optimisation",
+        module.stem
+    ));
+    let staging = files::staging_beside(&output)?;
+    compile(workspace, module, &staging)?;
+    shrink(workspace, &staging.join(format!("{}_bg.wasm", module.stem)))?;
+    files::replace(&output, &staging)?;
+    stamp.write()
+}
+
+fn stamp(workspace: &Workspace, module: &Module, output: &Path) -> Result<Stamp> {
+    let settings = format!(
+        "{} {WASM_OPT_ARGUMENTS:?}",
+        cargo_tools::versions(workspace)?
+    );
+    let mut inputs = Inputs::new(&settings);
+    for source in BUILD_FILES.iter().chain(module.sources) {
+        inputs = inputs.path(workspace.root(), source)?;
+    }
+    Ok(inputs.stamp_for(output))
+}
+
+/// `--mode no-install`: wasm-pack otherwise downloads binaries. `--no-opt`: wasm-opt is
+/// run by [`shrink`], with features that wasm-pack does not pass on.
+fn compile(workspace: &Workspace, module: &Module, staging: &Path) -> Result<()> {
+    let mut wasm_pack = workspace.command("wasm-pack");
+    wasm_pack
+        .args(["build", "--mode", "no-install", "--target", "web"])
+        .args(["--profile", "wasm", "--no-opt", "--no-pack"])
+        .args(["--out-name", module.stem, "--out-dir"])
+        .arg(staging)
+        .arg(workspace.root().join(module.crate_folder))
+        .args(["--", "--locked"]);
+    process::run(&mut wasm_pack)
+}
+
+fn shrink(workspace: &Workspace, wasm: &Path) -> Result<()> {
+    let mut wasm_opt = workspace.command("wasm-opt");
+    wasm_opt
+        .args(WASM_OPT_ARGUMENTS)
+        .arg(wasm)
+        .arg("-o")
+        .arg(wasm);
+    process::run(&mut wasm_opt)
+}
