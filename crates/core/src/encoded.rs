@@ -1,6 +1,9 @@
 //! What an encoder says of a text, before anything is pooled over a collection.
 
 use crate::ids::PieceId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The winners of one bucket: for each token its `k` strongest dimensions (UHD-BERT, eq. 3).
 ///
@@ -27,7 +30,7 @@ pub struct EncodedText {
 }
 
 /// A query seen through the network: what `full` mode needs beside the query's words.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EncodedQuery {
     /// Per bucket the query's dimensions with their activations summed over its tokens
     /// (special tokens left out), in order of dimension.
@@ -47,4 +50,104 @@ pub trait Encode {
     /// # Errors
     /// When the network fails; never for the content of `text`.
     fn encode(&self, text: &str) -> Result<EncodedText, Self::Error>;
+}
+
+/// One passage as the index builder wants it: without `[CLS]` and `[SEP]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PassageCodes {
+    /// Word pieces: `[tokens]`.
+    pub pieces: Vec<PieceId>,
+    /// One entry per bucket; rows belong to `pieces`.
+    pub winners: Vec<TokenWinners>,
+    /// Pooled vector of unit length: `[dim]`.
+    pub dense: Vec<f32>,
+}
+
+impl PassageCodes {
+    /// Drops the special tokens of `text`; `dense` is its pooled vector.
+    #[must_use]
+    pub fn new(text: &EncodedText, dense: Vec<f32>) -> Self {
+        let inner = inner_tokens(text.pieces.len());
+        let winners = text
+            .buckets
+            .iter()
+            .map(|bucket| bucket.tokens(inner.clone()))
+            .collect();
+        Self {
+            pieces: text.pieces[inner].to_vec(),
+            winners,
+            dense,
+        }
+    }
+}
+
+impl TokenWinners {
+    /// The winners of a range of tokens.
+    fn tokens(&self, tokens: Range<usize>) -> Self {
+        let rows = tokens.start * self.k..tokens.end * self.k;
+        Self {
+            k: self.k,
+            dimensions: self.dimensions[rows.clone()].to_vec(),
+            activations: self.activations[rows].to_vec(),
+        }
+    }
+}
+
+/// Tokens between `[CLS]` and `[SEP]`.
+fn inner_tokens(tokens: usize) -> Range<usize> {
+    1.min(tokens)..tokens.saturating_sub(1).max(1.min(tokens))
+}
+
+/// Where the token vectors of each word piece lie on a site: counts and sums over all passages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PieceStatistics {
+    /// Per piece that occurs: how often, and the sum of its last-layer vectors `[dim]`.
+    pub pieces: BTreeMap<PieceId, PieceSum>,
+}
+
+/// One piece's share of [`PieceStatistics`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PieceSum {
+    /// Occurrences over the site.
+    pub occurrences: u32,
+    /// Sum of the last-layer vectors of those occurrences: `[dim]`.
+    pub sum: Vec<f32>,
+}
+
+impl PieceStatistics {
+    /// Counts the tokens of one encoded passage, special tokens left out.
+    pub fn add(&mut self, text: &EncodedText) {
+        let dim = text.hidden.len() / text.pieces.len().max(1);
+        for token in inner_tokens(text.pieces.len()) {
+            let entry = self.pieces.entry(text.pieces[token]).or_default();
+            entry.occurrences += 1;
+            entry.sum.resize(dim, 0.0);
+            let vector = &text.hidden[token * dim..(token + 1) * dim];
+            for (sum, value) in entry.sum.iter_mut().zip(vector) {
+                *sum += value;
+            }
+        }
+    }
+
+    /// Mean of all token vectors of the site: `[dim]`; empty when nothing was added.
+    #[must_use]
+    pub fn mean(&self) -> Vec<f32> {
+        let dim = self
+            .pieces
+            .values()
+            .next()
+            .map_or(0, |piece| piece.sum.len());
+        let occurrences: f64 = self
+            .pieces
+            .values()
+            .map(|piece| f64::from(piece.occurrences))
+            .sum();
+        let mut mean = vec![0.0f64; dim];
+        for piece in self.pieces.values() {
+            for (mean, sum) in mean.iter_mut().zip(&piece.sum) {
+                *mean += f64::from(*sum) / occurrences;
+            }
+        }
+        mean.into_iter().map(|value| value as f32).collect()
+    }
 }

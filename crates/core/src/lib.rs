@@ -3,7 +3,25 @@
 //! Everything that native code and the browser must agree on lives here, once.
 //! Non-goals: files, network, clocks, randomness, HTML, the neural network.
 
+pub mod build;
+pub mod bytes;
+pub mod container;
+pub mod dense;
 pub mod encoded;
+pub mod error;
+pub mod explain;
+pub mod fusion;
 pub mod ids;
+pub mod lexical;
+pub mod manifest;
 pub mod page;
+pub mod passages;
+pub mod postings;
+pub mod query;
 pub mod rows;
+pub mod search;
+pub mod site_rows;
+pub mod text;
+pub mod uhd;
+pub mod units;
+pub mod wordpiece;

@@ -31,7 +31,11 @@ impl Passage {
     pub fn encoder_text(&self, page_title: &str) -> String {
         let mut text = String::with_capacity(page_title.len() + self.text.len() + 64);
         text.push_str(page_title);
-        if let Some(heading) = self.headings.last().filter(|heading| *heading != page_title) {
+        if let Some(heading) = self
+            .headings
+            .last()
+            .filter(|heading| *heading != page_title)
+        {
             text.push('\n');
             text.push_str(heading);
         }

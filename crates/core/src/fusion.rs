@@ -1,0 +1,57 @@
+//! Fusion of systems: the weighted sum of each query's z-scores over all pages.
+
+/// Mean and standard deviation of one system's scores for one query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moments {
+    /// Mean over all pages.
+    pub mean: f32,
+    /// Population standard deviation over all pages.
+    pub deviation: f32,
+}
+
+impl Moments {
+    /// The moments of `scores`.
+    #[must_use]
+    pub fn of(scores: &[f32]) -> Self {
+        let count = scores.len().max(1) as f64;
+        let mean = scores.iter().map(|score| f64::from(*score)).sum::<f64>() / count;
+        let variance = scores
+            .iter()
+            .map(|score| (f64::from(*score) - mean).powi(2))
+            .sum::<f64>()
+            / count;
+        Self {
+            mean: mean as f32,
+            deviation: variance.sqrt() as f32,
+        }
+    }
+
+    /// How many deviations a score lies above the mean; 0 when all scores are equal.
+    #[must_use]
+    pub fn z(&self, score: f32) -> f32 {
+        if self.deviation > f32::EPSILON {
+            (score - self.mean) / self.deviation
+        } else {
+            0.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn z_scores_have_mean_zero_and_deviation_one() {
+        let scores = [1.0, 2.0, 3.0, 6.0];
+        let moments = Moments::of(&scores);
+        let z: Vec<f32> = scores.iter().map(|score| moments.z(*score)).collect();
+        let again = Moments::of(&z);
+        assert!(again.mean.abs() < 1e-6 && (again.deviation - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn equal_scores_say_nothing() {
+        assert_eq!(Moments::of(&[2.0, 2.0]).z(2.0), 0.0);
+    }
+}
