@@ -1,0 +1,101 @@
+//! What a page says about itself outside its content.
+
+use scraper::{ElementRef, Html, node::Element};
+
+use crate::text;
+
+/// Separators between a page's own title and the name of its site, each with spaces around.
+const SEPARATORS: [&str; 7] = ["-", "|", "–", "—", "·", "•", "::"];
+
+/// Facts from `<html>` and `<head>`.
+#[derive(Default)]
+pub(super) struct Head {
+    /// `<html lang>`.
+    pub(super) language: Option<String>,
+    /// `<title>` without the site's name.
+    pub(super) title: Option<String>,
+    /// `<meta name=robots content=noindex>` or the like.
+    pub(super) no_index: bool,
+    /// `<meta http-equiv=refresh>` that names another page.
+    pub(super) redirects: bool,
+}
+
+impl Head {
+    pub(super) fn of(html: &Html) -> Self {
+        let mut head = Self::default();
+        let Some(root) = html.tree.root().children().find_map(ElementRef::wrap) else {
+            return head;
+        };
+        head.language = root
+            .attr("lang")
+            .map(str::trim)
+            .filter(|tag| !tag.is_empty())
+            .map(str::to_owned);
+        let parts = root
+            .child_elements()
+            .filter(|part| part.value().name() == "head");
+        for element in parts.flat_map(|part| part.descendent_elements()) {
+            match element.value().name() {
+                "meta" => head.read_meta(element.value()),
+                "title" if head.title.is_none() => head.title = title(element),
+                _ => {}
+            }
+        }
+        head
+    }
+
+    fn read_meta(&mut self, meta: &Element) {
+        let content = meta
+            .attr("content")
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let is = |attribute, value| {
+            meta.attr(attribute)
+                .is_some_and(|found| found.eq_ignore_ascii_case(value))
+        };
+        if is("name", "robots") || is("name", "siskin") {
+            self.no_index |= content
+                .split(',')
+                .any(|word| matches!(word.trim(), "noindex" | "none"));
+        }
+        if is("http-equiv", "refresh") {
+            self.redirects |= content
+                .split(';')
+                .any(|part| part.trim_start().starts_with("url"));
+        }
+    }
+}
+
+fn title(element: ElementRef<'_>) -> Option<String> {
+    let whole = text::collapse(&element.text().collect::<String>());
+    let own = without_site_name(&whole);
+    (!own.is_empty()).then(|| own.to_owned())
+}
+
+/// `title` up to its last separator; all of it, if nothing stands before the separator.
+fn without_site_name(title: &str) -> &str {
+    let last = SEPARATORS
+        .iter()
+        .filter_map(|separator| title.rfind(&format!(" {separator} ")))
+        .max();
+    last.and_then(|end| title.get(..end))
+        .filter(|own| !own.is_empty())
+        .unwrap_or(title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_site_name_is_cut_off_the_title() {
+        assert_eq!(without_site_name("Ducks - Birds"), "Ducks");
+        assert_eq!(without_site_name("Ducks - Calls | Birds"), "Ducks - Calls");
+        assert_eq!(
+            without_site_name("Ducks — Birds 1.0 documentation"),
+            "Ducks"
+        );
+        assert_eq!(without_site_name("Well-known ducks"), "Well-known ducks");
+        assert_eq!(without_site_name(" - Birds"), " - Birds");
+    }
+}

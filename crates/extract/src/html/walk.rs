@@ -1,0 +1,245 @@
+//! Content to sections: one iterative pass over the tree, so that no depth overflows a stack.
+
+use ego_tree::{NodeId, NodeRef, iter::Edge};
+use scraper::{ElementRef, Node, node::Element};
+
+use super::content;
+use crate::{
+    outline::Outline,
+    text::{self, TextBuffer},
+};
+
+/// Elements that stand on lines of their own.
+const BLOCKS: [&str; 37] = [
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "form",
+    "header",
+    "hgroup",
+    "hr",
+    "html",
+    "legend",
+    "li",
+    "main",
+    "menu",
+    "ol",
+    "p",
+    "pre",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "tfoot",
+    "thead",
+    "tr",
+    "ul",
+    "xmp",
+];
+
+/// Elements that no heading contains: the heading was never closed.
+const ENDS_HEADING: [&str; 9] = [
+    "blockquote",
+    "dl",
+    "figure",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "table",
+    "ul",
+];
+
+/// Reads the sections of a page.
+#[derive(Default)]
+pub(super) struct Walker {
+    outline: Outline,
+    buffer: TextBuffer,
+    title: Option<String>,
+    heading: Option<OpenHeading>,
+    skipped: Option<NodeId>,
+    open_pre: usize,
+}
+
+struct OpenHeading {
+    node: NodeId,
+    level: u8,
+    own_id: Option<String>,
+    inner_id: Option<String>,
+    section_id: Option<String>,
+}
+
+impl Walker {
+    /// Reads everything below `root`, which itself is not asked whether it is to be left out.
+    pub(super) fn walk(&mut self, root: NodeRef<'_, Node>) {
+        for edge in root.traverse() {
+            match edge {
+                Edge::Open(node) if self.skipped.is_none() => self.open(node, root),
+                Edge::Close(node) => self.close(node),
+                Edge::Open(_) => {}
+            }
+        }
+        self.end_block();
+    }
+
+    /// The first `h1` of the content.
+    pub(super) fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// What was read.
+    pub(super) fn finish(self) -> Outline {
+        self.outline
+    }
+
+    fn open(&mut self, node: NodeRef<'_, Node>, root: NodeRef<'_, Node>) {
+        if let Some(text) = node.value().as_text() {
+            self.text(text);
+        } else if let Some(element) = ElementRef::wrap(node) {
+            self.note_inner_id(element.value());
+            let is_root = node.id() == root.id();
+            if !is_root
+                && (content::is_stripped(element.value()) || content::is_bare_anchor(element))
+            {
+                self.skipped = Some(node.id());
+            } else {
+                self.open_element(element);
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.open_pre > 0 {
+            self.buffer.push_lines(text);
+        } else {
+            self.buffer.push(text);
+        }
+    }
+
+    fn open_element(&mut self, element: ElementRef<'_>) {
+        let name = element.value().name();
+        if self.heading.is_some() && ENDS_HEADING.contains(&name) {
+            self.end_heading();
+        }
+        if let Some(level) = heading_level(name) {
+            self.begin_heading(level, element);
+        } else {
+            self.border(name);
+        }
+        self.open_pre += usize::from(name == "pre");
+    }
+
+    fn close(&mut self, node: NodeRef<'_, Node>) {
+        if let Some(skipped) = self.skipped {
+            if skipped == node.id() {
+                self.skipped = None;
+            }
+            return;
+        }
+        let Some(name) = node.value().as_element().map(Element::name) else {
+            return;
+        };
+        self.open_pre = self.open_pre.saturating_sub(usize::from(name == "pre"));
+        if self
+            .heading
+            .as_ref()
+            .is_some_and(|heading| heading.node == node.id())
+        {
+            self.end_heading();
+        } else {
+            self.border(name);
+        }
+    }
+
+    /// Separates what stands before and after the edge of an element.
+    fn border(&mut self, name: &str) {
+        let is_block = BLOCKS.contains(&name);
+        if self.open_pre > 0 && (is_block || name == "br") {
+            self.buffer.line();
+        } else if is_block && self.heading.is_none() {
+            self.end_block();
+        } else if is_block || matches!(name, "br" | "td" | "th") {
+            self.buffer.space();
+        }
+    }
+
+    fn end_block(&mut self) {
+        self.end_heading();
+        if let Some(text) = self.buffer.take() {
+            self.outline.block(text);
+        }
+    }
+
+    fn begin_heading(&mut self, level: u8, element: ElementRef<'_>) {
+        self.end_block();
+        self.heading = Some(OpenHeading {
+            node: element.id(),
+            level,
+            own_id: id_of(element.value()),
+            inner_id: None,
+            section_id: element
+                .parent()
+                .and_then(|parent| section_id(parent.value())),
+        });
+    }
+
+    fn note_inner_id(&mut self, element: &Element) {
+        if let Some(heading) = self
+            .heading
+            .as_mut()
+            .filter(|heading| heading.inner_id.is_none())
+        {
+            heading.inner_id = id_of(element);
+        }
+    }
+
+    /// A heading without text is no heading.
+    fn end_heading(&mut self) {
+        let Some(heading) = self.heading.take() else {
+            return;
+        };
+        let Some(text) = self.buffer.take().map(|text| text::collapse(&text)) else {
+            return;
+        };
+        if heading.level == 1 && self.title.is_none() {
+            self.title = Some(text.clone());
+        }
+        let anchor = heading.own_id.or(heading.inner_id).or(heading.section_id);
+        self.outline.heading(heading.level, text, anchor);
+    }
+}
+
+fn heading_level(name: &str) -> Option<u8> {
+    match name.as_bytes() {
+        [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
+        _ => None,
+    }
+}
+
+/// The id of a section whose first child is a heading, as Sphinx and docutils write it.
+fn section_id(parent: &Node) -> Option<String> {
+    let element = parent.as_element()?;
+    let is_section =
+        element.name() == "section" || element.classes().any(|class| class == "section");
+    is_section.then(|| id_of(element)).flatten()
+}
+
+fn id_of(element: &Element) -> Option<String> {
+    element
+        .attr("id")
+        .filter(|id| !id.trim().is_empty())
+        .map(str::to_owned)
+}

@@ -1,0 +1,157 @@
+//! The sections of a page: what stands below which headings.
+
+/// The text below one heading, up to the next heading of any level.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Section {
+    /// The id of the nearest heading that has one, without `#`.
+    pub anchor: Option<String>,
+    /// Headings from the outermost to the section's own.
+    pub headings: Vec<String>,
+    /// Paragraphs, list items, table rows and code blocks in reading order, none empty. White
+    /// space is collapsed, but a `\n` ends a line of code.
+    pub blocks: Vec<String>,
+}
+
+/// Builds sections from headings and blocks in reading order.
+#[derive(Debug, Default)]
+pub struct Outline {
+    open: Vec<Heading>,
+    current: Section,
+    sections: Vec<Section>,
+}
+
+#[derive(Debug)]
+struct Heading {
+    level: u8,
+    text: String,
+    anchor: Option<String>,
+}
+
+impl Outline {
+    /// Begins a section. `level` is 1 for `h1` to 6 for `h6`; a heading ends all sections of its
+    /// own and of deeper levels.
+    pub fn heading(&mut self, level: u8, text: String, anchor: Option<String>) {
+        self.close_section();
+        self.open.retain(|heading| heading.level < level);
+        self.open.push(Heading {
+            level,
+            text,
+            anchor,
+        });
+        self.current = Section {
+            anchor: self
+                .open
+                .iter()
+                .rev()
+                .find_map(|heading| heading.anchor.clone()),
+            headings: self
+                .open
+                .iter()
+                .map(|heading| heading.text.clone())
+                .collect(),
+            blocks: Vec::new(),
+        };
+    }
+
+    /// Adds a paragraph or the like to the current section; empty text is left out.
+    pub fn block(&mut self, text: String) {
+        if !text.is_empty() {
+            self.current.blocks.push(text);
+        }
+    }
+
+    /// The text of the first heading, whatever its level.
+    #[must_use]
+    pub fn first_heading(&self) -> Option<&str> {
+        let headings = self
+            .sections
+            .iter()
+            .chain([&self.current])
+            .flat_map(|section| &section.headings);
+        headings.map(String::as_str).next()
+    }
+
+    /// The sections in reading order, without those that have neither heading nor text. A
+    /// section's outermost heading is left out where it repeats the page's `title`.
+    #[must_use]
+    pub fn finish(mut self, title: &str) -> Vec<Section> {
+        self.close_section();
+        for section in &mut self.sections {
+            if section
+                .headings
+                .first()
+                .is_some_and(|heading| heading == title)
+            {
+                section.headings.remove(0);
+            }
+        }
+        self.sections
+    }
+
+    fn close_section(&mut self) {
+        let section = std::mem::take(&mut self.current);
+        if !section.headings.is_empty() || !section.blocks.is_empty() {
+            self.sections.push(section);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline(headings: &[(u8, &str, Option<&str>)], title: &str) -> Vec<Section> {
+        let mut outline = Outline::default();
+        outline.block("intro".to_owned());
+        for (level, text, anchor) in headings {
+            outline.heading(*level, (*text).to_owned(), anchor.map(str::to_owned));
+        }
+        outline.finish(title)
+    }
+
+    #[test]
+    fn a_trail_runs_from_the_outermost_heading_to_the_own_one() {
+        let sections = outline(
+            &[
+                (1, "A", None),
+                (3, "B", None),
+                (2, "C", None),
+                (3, "D", None),
+            ],
+            "",
+        );
+        let trails: Vec<_> = sections
+            .iter()
+            .map(|section| section.headings.join("/"))
+            .collect();
+        assert_eq!(trails, ["", "A", "A/B", "A/C", "A/C/D"]);
+    }
+
+    #[test]
+    fn an_anchor_is_taken_from_the_nearest_heading_that_has_one() {
+        let sections = outline(
+            &[(1, "A", Some("a")), (2, "B", None), (2, "C", Some("c"))],
+            "",
+        );
+        let anchors: Vec<_> = sections
+            .iter()
+            .map(|section| section.anchor.as_deref())
+            .collect();
+        assert_eq!(anchors, [None, Some("a"), Some("a"), Some("c")]);
+    }
+
+    #[test]
+    fn the_page_title_leaves_the_trail_but_keeps_its_anchor() {
+        let sections = outline(&[(1, "A", Some("a")), (2, "B", None)], "A");
+        assert_eq!(sections[1].headings, Vec::<String>::new());
+        assert_eq!(sections[1].anchor.as_deref(), Some("a"));
+        assert_eq!(sections[2].headings, ["B"]);
+    }
+
+    #[test]
+    fn sections_without_heading_and_text_are_left_out() {
+        let mut outline = Outline::default();
+        outline.block(String::new());
+        assert_eq!(outline.finish(""), []);
+    }
+}
