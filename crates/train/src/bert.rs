@@ -90,10 +90,10 @@ impl Bert {
 
     /// `[batch, seq]` ids to `[batch, seq, dim]`: words, positions and the first segment, normed.
     fn embed(&self, input_ids: &Tensor) -> Result<Tensor> {
-        let seq = input_ids.dim(1)?;
-        let sum = self
-            .words
-            .embedding(input_ids)?
+        let (batch, seq) = input_ids.dims2()?;
+        let words = self.words.embedding(&input_ids.flatten_all()?)?;
+        let sum = words
+            .reshape((batch, seq, words.dim(1)?))?
             .broadcast_add(&self.positions.narrow(0, 0, seq)?)?
             .broadcast_add(&self.segment)?;
         self.norm.forward(&sum)

@@ -3,14 +3,18 @@
 //! ```text
 //! heads.safetensors      bucket{j}.weight F32 [n, dim], bucket{j}.bias F32 [n], j = 0, 1, …
 //! backbone.safetensors   every weight of the base model, by its name; only if it was trained
-//! optimizer.safetensors  {name}.first and {name}.second moments; absent before the first step
+//! optimizer.safetensors  {name}.first and {name}.second moments, F32, and step U32 []; absent
+//!                        before the first step
 //! state.json             State: what was asked for, and how far it came
 //! ```
+//!
+//! All files are written beside their old versions before the first is replaced; `step` tells
+//! whether the optimizer's state belongs to `state.json`.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +54,8 @@ pub struct Checkpoint {
     pub heads: Vec<Head>,
     /// Trained backbone weights, if the backbone was trained.
     pub backbone: Option<HashMap<String, Tensor>>,
+    /// The optimizer's moments, once a step was made.
+    pub optimizer: Option<HashMap<String, Tensor>>,
 }
 
 impl Checkpoint {
@@ -64,16 +70,62 @@ impl Checkpoint {
         let state: State = serde_json::from_str(&text)
             .with_context(|| format!("{} is malformed", path.display()))?;
         let heads = load_heads(&folder.join("heads.safetensors"), &state.buckets, device)?;
-        let path = folder.join("backbone.safetensors");
-        let backbone = path
-            .exists()
-            .then(|| load_tensors(&path, device))
-            .transpose()?;
+        let backbone = load_optional(&folder.join("backbone.safetensors"), device)?;
+        let optimizer = load_optional(&folder.join("optimizer.safetensors"), device)?;
         Ok(Self {
             state,
             heads,
             backbone,
+            optimizer,
         })
+    }
+
+    /// Writes the checkpoint to `folder`, which is made if it is missing.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let mut files = Replacement::new(folder);
+        files.tensors("heads.safetensors", &self.named_heads())?;
+        if let Some(backbone) = &self.backbone {
+            files.tensors("backbone.safetensors", backbone)?;
+        }
+        if let Some(optimizer) = &self.optimizer {
+            let mut optimizer = optimizer.clone();
+            let step = u32::try_from(self.state.step)?;
+            optimizer.insert(STEP.to_owned(), Tensor::new(step, &Device::Cpu)?);
+            files.tensors("optimizer.safetensors", &optimizer)?;
+        }
+        files.text("state.json", &serde_json::to_string_pretty(&self.state)?)?;
+        files.commit()
+    }
+
+    /// The optimizer's moments, after checking that they belong to this step.
+    ///
+    /// # Errors
+    /// When there are none, or they are of another step.
+    pub fn moments(&self) -> Result<&HashMap<String, Tensor>> {
+        let moments = self.optimizer.as_ref();
+        let moments = moments.context("the checkpoint has no optimizer.safetensors")?;
+        let step = moments.get(STEP).context("optimizer.safetensors has no step")?;
+        let step = step.to_scalar::<u32>()? as usize;
+        let expected = self.state.step;
+        ensure!(
+            step == expected,
+            "optimizer.safetensors is of step {step}, state.json of step {expected}: \
+             writing was interrupted, take an older checkpoint"
+        );
+        Ok(moments)
+    }
+
+    fn named_heads(&self) -> HashMap<String, Tensor> {
+        let named = self.heads.iter().enumerate().flat_map(|(j, head)| {
+            let weight = (format!("bucket{j}.weight"), head.weight.clone());
+            [weight, (format!("bucket{j}.bias"), head.bias.clone())]
+        });
+        named.collect()
     }
 
     /// The network of this checkpoint: its own backbone, or the base model's.
@@ -86,6 +138,59 @@ impl Checkpoint {
             &base.config,
         )
     }
+}
+
+/// Name of the scalar that ties `optimizer.safetensors` to `state.json`.
+const STEP: &str = "step";
+
+/// Files written under a temporary name, then renamed all together.
+struct Replacement<'a> {
+    folder: &'a Path,
+    names: Vec<&'static str>,
+}
+
+impl<'a> Replacement<'a> {
+    fn new(folder: &'a Path) -> Self {
+        Self {
+            folder,
+            names: Vec::new(),
+        }
+    }
+
+    fn tensors(&mut self, name: &'static str, tensors: &HashMap<String, Tensor>) -> Result<()> {
+        let path = self.add(name);
+        candle_core::safetensors::save(tensors, &path)
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn text(&mut self, name: &'static str, text: &str) -> Result<()> {
+        let path = self.add(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    fn add(&mut self, name: &'static str) -> PathBuf {
+        self.names.push(name);
+        self.temporary(name)
+    }
+
+    fn temporary(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.partial"))
+    }
+
+    fn commit(self) -> Result<()> {
+        for name in &self.names {
+            let path = self.folder.join(name);
+            std::fs::rename(self.temporary(name), &path)
+                .with_context(|| format!("cannot replace {}", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+fn load_optional(path: &Path, device: &Device) -> Result<Option<HashMap<String, Tensor>>> {
+    path.exists()
+        .then(|| load_tensors(path, device))
+        .transpose()
 }
 
 fn load_tensors(path: &Path, device: &Device) -> Result<HashMap<String, Tensor>> {

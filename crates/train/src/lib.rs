@@ -4,15 +4,26 @@
 //! It knows nothing of Siskin's other crates: what it writes is a folder of files with golden
 //! vectors, and the encoder crate reads that.
 //!
-//! * [`bert`], [`tokenize`], [`wta`]: the network, from text to winners.
-//! * [`base`], [`checkpoint`]: the files that come in and those that go out.
+//! * [`bert`], [`tokenize`], [`encode`], [`wta`]: the network, from text to winners.
+//! * [`base`], [`collection`], [`checkpoint`]: the files that come in and those that go out.
+//! * [`sample`], [`init`]: heads without a gradient step.
+//! * [`fit`], [`loss`], [`optimizer`]: training.
 //! * [`export`], [`onnx`], [`rows`]: what is made of a checkpoint.
 
 pub mod base;
 pub mod bert;
 pub mod checkpoint;
+pub mod collection;
+pub mod device;
+pub mod encode;
 pub mod export;
+pub mod fit;
+pub mod init;
+pub mod loss;
 pub mod onnx;
+pub mod optimizer;
+pub mod random;
 pub mod rows;
+pub mod sample;
 pub mod tokenize;
 pub mod wta;

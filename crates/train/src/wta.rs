@@ -1,8 +1,10 @@
 //! The winner-take-all layer of UHD-BERT (Jang et al. 2021, eq. 2 to 4).
 
 use anyhow::{Result, ensure};
-use candle_core::{DType, Tensor};
+use candle_core::{D, DType, Device, Tensor};
 use rayon::prelude::*;
+
+use crate::random::Random;
 
 /// One bucket's layer: `z = E · Wᵀ + b`, of which each token keeps its `k` strongest.
 #[derive(Clone, Debug)]
@@ -25,6 +27,16 @@ pub struct Winners {
     pub dimensions: Vec<u32>,
     /// Their activations `z`.
     pub activations: Vec<f32>,
+}
+
+/// Winners pooled over the tokens of each text: parallel vectors, ordered by text, then dimension.
+#[derive(Clone, Debug, Default)]
+struct Pooled {
+    /// Row of the token that activates the dimension most.
+    tokens: Vec<u32>,
+    dimensions: Vec<u32>,
+    /// `text · n + dimension`.
+    cells: Vec<u32>,
 }
 
 impl Head {
@@ -64,22 +76,63 @@ impl Head {
     /// # Errors
     /// When `dim` differs from the head's.
     pub fn winners(&self, tokens: &Tensor) -> Result<Winners> {
-        let z = self
-            .activations(&tokens.detach())?
-            .detach()
-            .to_dtype(DType::F32)?;
-        let z = z.flatten_all()?.to_vec1::<f32>()?;
-        let rows: Vec<Vec<(u32, f32)>> = z
-            .par_chunks(self.n())
-            .map(|row| strongest(row, self.k))
-            .collect();
-        let (dimensions, activations) = rows.into_iter().flatten().unzip();
-        Ok(Winners {
+        let frozen = Self {
+            weight: self.weight.detach(),
+            bias: self.bias.detach(),
             k: self.k,
-            dimensions,
-            activations,
-        })
+        };
+        let z = frozen.activations(&tokens.detach())?.to_dtype(DType::F32)?;
+        match z.device() {
+            Device::Cpu => winners_by_selection(&z, self.k),
+            _ => winners_by_maxima(&z, self.k),
+        }
     }
+
+    /// Max-pooled codes of texts (eq. 4), with gradients: `[texts, n]`, 0 where no token has the
+    /// dimension among its winners.
+    ///
+    /// `tokens`: `[tokens, dim]`; `texts`: for each text, the rows of `tokens` that count. The
+    /// winners are found off the tape and only they are computed again on it, which gives the
+    /// same values and gradients as masking all of `z`.
+    ///
+    /// # Errors
+    /// When a row is outside `tokens`.
+    pub fn codes(&self, tokens: &Tensor, texts: &[Vec<u32>]) -> Result<Tensor> {
+        let device = tokens.device();
+        let rows: Vec<u32> = texts.concat();
+        let rows = Tensor::from_vec(rows, texts.iter().map(Vec::len).sum::<usize>(), device)?;
+        let winners = self.winners(&tokens.detach().index_select(&rows, 0)?)?;
+        let pooled = pool(&winners, texts, self.n())?;
+        let values = self.activations_at(tokens, &pooled)?;
+        let cells = Tensor::new(pooled.cells, device)?;
+        let codes = Tensor::zeros(texts.len() * self.n(), values.dtype(), device)?;
+        Ok(codes
+            .index_add(&cells, &values, 0)?
+            .reshape((texts.len(), self.n()))?)
+    }
+
+    /// `z` of single (token, dimension) combinations: `[combinations]`.
+    fn activations_at(&self, tokens: &Tensor, pooled: &Pooled) -> Result<Tensor> {
+        let at = Tensor::new(pooled.tokens.as_slice(), tokens.device())?;
+        let dimensions = Tensor::new(pooled.dimensions.as_slice(), tokens.device())?;
+        let vectors = tokens.index_select(&at, 0)?;
+        let weights = self.weight.index_select(&dimensions, 0)?;
+        let bias = self.bias.index_select(&dimensions, 0)?;
+        Ok(((vectors * weights)?.sum(D::Minus1)? + bias)?)
+    }
+}
+
+/// Winners of `z`: `[tokens, n]` on the CPU.
+fn winners_by_selection(z: &Tensor, k: usize) -> Result<Winners> {
+    let (_, n) = z.dims2()?;
+    let z = z.flatten_all()?.to_vec1::<f32>()?;
+    let rows: Vec<Vec<(u32, f32)>> = z.par_chunks(n).map(|row| strongest(row, k)).collect();
+    let (dimensions, activations) = rows.into_iter().flatten().unzip();
+    Ok(Winners {
+        k,
+        dimensions,
+        activations,
+    })
 }
 
 /// The `k` largest of `row` with their positions, largest first, ties in order of position.
@@ -94,4 +147,144 @@ fn strongest(row: &[f32], k: usize) -> Vec<(u32, f32)> {
         best.truncate(k);
     }
     best
+}
+
+/// Winners of `z`: `[tokens, n]` where it lives: `k` times the maximum, then strike it out.
+/// candle's sort fails above 8,192 columns on CUDA, and moving `z` to the host is slow.
+fn winners_by_maxima(z: &Tensor, k: usize) -> Result<Winners> {
+    let mut rest = z.clone();
+    let mut dimensions = Vec::with_capacity(k);
+    let mut activations = Vec::with_capacity(k);
+    for _ in 0..k {
+        let best = rest.argmax_keepdim(D::Minus1)?;
+        activations.push(rest.gather(&best, D::Minus1)?);
+        let struck = Tensor::full(f32::NEG_INFINITY, best.shape(), z.device())?;
+        rest = rest.scatter(&best, &struck, D::Minus1)?;
+        dimensions.push(best);
+    }
+    Ok(Winners {
+        k,
+        dimensions: Tensor::cat(&dimensions, 1)?.flatten_all()?.to_vec1()?,
+        activations: Tensor::cat(&activations, 1)?.flatten_all()?.to_vec1()?,
+    })
+}
+
+/// Max-pools the winners of the rows of `texts`, which `winners` holds one after the other.
+fn pool(winners: &Winners, texts: &[Vec<u32>], n: usize) -> Result<Pooled> {
+    let mut pooled = Pooled::default();
+    let mut found = winners
+        .dimensions
+        .chunks(winners.k)
+        .zip(winners.activations.chunks(winners.k));
+    for (text, rows) in (0_u32..).zip(texts) {
+        let mut strongest: Vec<(u32, f32, u32)> = Vec::with_capacity(rows.len() * winners.k);
+        for (&row, (dimensions, activations)) in rows.iter().zip(&mut found) {
+            let token = dimensions.iter().zip(activations);
+            strongest.extend(token.map(|(&dimension, &z)| (dimension, z, row)));
+        }
+        strongest.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)));
+        strongest.dedup_by_key(|(dimension, ..)| *dimension);
+        for (dimension, _, row) in strongest {
+            pooled.tokens.push(row);
+            pooled.dimensions.push(dimension);
+            pooled.cells.push(text * u32::try_from(n)? + dimension);
+        }
+    }
+    Ok(pooled)
+}
+
+/// Which weights exist: `[n, dim]` f32 of 0 and 1, where each row lacks the share `sparsity` of
+/// its weights, chosen by `seed` and fixed from then on (weight sparsity of UHD-BERT).
+///
+/// # Errors
+/// When `sparsity` is not in `[0, 1)`.
+pub fn weight_mask(n: usize, dim: usize, sparsity: f64, seed: u64) -> Result<Tensor> {
+    ensure!(
+        (0.0..1.0).contains(&sparsity),
+        "weight sparsity {sparsity} is not in [0, 1)"
+    );
+    let absent = (sparsity * dim as f64).round() as usize;
+    let mut random = Random::new(seed, 1);
+    let mut row: Vec<f32> = (0..dim)
+        .map(|i| if i < absent { 0.0 } else { 1.0 })
+        .collect();
+    let mut mask = Vec::with_capacity(n * dim);
+    for _ in 0..n {
+        random.shuffle(&mut row);
+        mask.extend_from_slice(&row);
+    }
+    Ok(Tensor::from_vec(mask, (n, dim), &Device::Cpu)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uniform(shape: &[usize], seed: u64) -> Result<Tensor> {
+        let mut random = Random::new(seed, 9);
+        let values: Vec<f64> = (0..shape.iter().product())
+            .map(|_| random.unit() - 0.4)
+            .collect();
+        Ok(Tensor::from_vec(values, shape, &Device::Cpu)?)
+    }
+
+    fn head() -> Result<Head> {
+        Head::new(uniform(&[32, 5], 1)?, uniform(&[32], 2)?, 3)
+    }
+
+    /// Eq. 2 to 4 as they stand: all of `z`, a mask of winners, the maximum over tokens.
+    fn naive_codes(head: &Head, tokens: &Tensor, texts: &[Vec<u32>]) -> Result<Vec<Vec<f64>>> {
+        let z = head.activations(tokens)?.to_vec2::<f64>()?;
+        let code = |rows: &Vec<u32>| {
+            let mut code = vec![0.0; head.n()];
+            for &row in rows {
+                let z = &z[row as usize];
+                let mut order: Vec<usize> = (0..z.len()).collect();
+                order.sort_by(|&a, &b| z[b].total_cmp(&z[a]));
+                for &d in &order[..head.k] {
+                    code[d] = f64::max(code[d], z[d]);
+                }
+            }
+            code
+        };
+        Ok(texts.iter().map(code).collect())
+    }
+
+    #[test]
+    fn codes_agree_with_the_equations() -> Result<()> {
+        let (head, tokens) = (head()?, uniform(&[7, 5], 3)?);
+        let texts = vec![vec![0, 1, 2], vec![4, 5, 6], vec![]];
+        let codes = head.codes(&tokens, &texts)?.to_vec2::<f64>()?;
+        let naive = naive_codes(&head, &tokens, &texts)?;
+        for (code, naive) in codes.concat().into_iter().zip(naive.concat()) {
+            assert!((code - naive).abs() < 1e-12, "{code} against {naive}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn both_ways_of_finding_winners_agree() -> Result<()> {
+        let z = head()?
+            .activations(&uniform(&[7, 5], 4)?)?
+            .to_dtype(DType::F32)?;
+        assert_eq!(winners_by_selection(&z, 3)?, winners_by_maxima(&z, 3)?);
+        Ok(())
+    }
+
+    #[test]
+    fn winners_are_strongest_first_and_ties_go_by_dimension() {
+        assert_eq!(
+            strongest(&[1.0, 5.0, 5.0, 2.0], 3),
+            [(1, 5.0), (2, 5.0), (3, 2.0)]
+        );
+    }
+
+    #[test]
+    fn a_mask_lacks_its_share_in_every_row() -> Result<()> {
+        let mask = weight_mask(20, 10, 0.7, 4)?.to_vec2::<f32>()?;
+        assert!(mask.iter().all(|row| row.iter().sum::<f32>() == 3.0));
+        assert!(mask.windows(2).any(|rows| rows[0] != rows[1]));
+        assert!(weight_mask(2, 2, 1.0, 0).is_err());
+        Ok(())
+    }
 }

@@ -1,0 +1,234 @@
+//! The `fit` step: heads from whitened samples, then training on pairs.
+//!
+//! * [`settings`]: what can be chosen.
+//! * [`data`]: pairs for training and held-out sets.
+//! * [`trainer`]: variables, one step, checkpoints.
+//! * [`held_out`]: ranking metrics on pairs that training does not see.
+
+pub mod data;
+pub mod held_out;
+pub mod settings;
+pub mod trainer;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use candle_core::Device;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use crate::base::Base;
+use crate::checkpoint::{Checkpoint, State};
+use crate::collection::Collection;
+use crate::init::whitened_head;
+use crate::sample::token_vectors;
+use crate::wta::weight_mask;
+use data::Data;
+use settings::Settings;
+use trainer::Trainer;
+
+/// Arguments of `siskin-train fit`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Folder of the base model: config.json, model.safetensors, tokenizer.json.
+    #[arg(long)]
+    pub base: PathBuf,
+    /// Collections in the BEIR layout; their `train` splits are the pairs.
+    #[arg(long, required = true, num_args = 1..)]
+    pub pairs: Vec<PathBuf>,
+    /// Checkpoint folder to write.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Write the heads from whitened samples and make no step.
+    #[arg(long, conflicts_with = "resume")]
+    pub init_only: bool,
+    /// Go on from the checkpoint in --out, with the settings it was begun with.
+    #[arg(long, conflicts_with = "from")]
+    pub resume: bool,
+    /// Begin with the heads (and backbone) of this checkpoint instead of whitened samples.
+    #[arg(long)]
+    pub from: Option<PathBuf>,
+    /// What can be chosen.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Runs the step; see [`Args`].
+///
+/// # Errors
+/// When a file cannot be read or written, or settings and data do not fit.
+pub fn run(args: &Args) -> Result<()> {
+    let device = crate::device::automatic()?;
+    let base = Base::open(&args.base, &device)?;
+    args.settings.check(&base.config)?;
+    let collections: Vec<Collection> = args
+        .pairs
+        .iter()
+        .map(|folder| Collection::read(folder))
+        .collect::<Result<_>>()?;
+    let checkpoint = first_checkpoint(args, &base, &collections, &device)?;
+    if args.init_only {
+        return checkpoint.save(&args.out);
+    }
+    let data = Data::new(&collections, &base.tokenizer()?, &args.settings)?;
+    let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
+    let metrics = Metrics::open(&args.out)?;
+    train(trainer, &data, args, metrics)
+}
+
+/// The checkpoint from which training starts.
+fn first_checkpoint(
+    args: &Args,
+    base: &Base,
+    collections: &[Collection],
+    device: &Device,
+) -> Result<Checkpoint> {
+    let exists = args.out.join("state.json").exists();
+    if args.resume {
+        let checkpoint = Checkpoint::load(&args.out, device)?;
+        let begun: Settings = serde_json::from_value(checkpoint.state.config.clone())
+            .context("the checkpoint does not say with which settings it was begun")?;
+        ensure!(
+            begun == args.settings,
+            "resume with the same settings: it was begun with {begun:?}"
+        );
+        return Ok(checkpoint);
+    }
+    ensure!(
+        !exists,
+        "{} holds a checkpoint: --resume, or another --out",
+        args.out.display()
+    );
+    let config = serde_json::to_value(&args.settings)?;
+    if let Some(folder) = &args.from {
+        let mut checkpoint = Checkpoint::load(folder, device)?;
+        if checkpoint.state.buckets != args.settings.buckets {
+            bail!(
+                "{} has the buckets {:?}",
+                folder.display(),
+                checkpoint.state.buckets
+            );
+        }
+        checkpoint.state = State {
+            step: 0,
+            config,
+            ..checkpoint.state
+        };
+        checkpoint.optimizer = None;
+        return Ok(checkpoint);
+    }
+    initial(args, base, collections, device)
+}
+
+/// Heads from whitened samples, no step made.
+fn initial(
+    args: &Args,
+    base: &Base,
+    collections: &[Collection],
+    device: &Device,
+) -> Result<Checkpoint> {
+    let settings = &args.settings;
+    let layers: Vec<usize> = settings.buckets.iter().map(|bucket| bucket.layer).collect();
+    let bert = base.bert()?;
+    let tokenizer = base.tokenizer()?;
+    let (tokens, seed) = (settings.sample_tokens, settings.seed);
+    let samples = token_vectors(
+        &bert,
+        &tokenizer,
+        collections,
+        &layers,
+        tokens,
+        seed,
+        device,
+    )?;
+    let mut heads = Vec::new();
+    for (j, (bucket, samples)) in (0..).zip(settings.buckets.iter().zip(&samples)) {
+        let mask = weight_mask(
+            bucket.n,
+            samples.dim(1)?,
+            settings.weight_sparsity,
+            seed + j,
+        )?;
+        heads.push(whitened_head(
+            samples,
+            &mask.to_device(device)?,
+            bucket.k,
+            seed + j,
+        )?);
+    }
+    let config = serde_json::to_value(settings)?;
+    let state = State {
+        buckets: settings.buckets.clone(),
+        step: 0,
+        config,
+    };
+    Ok(Checkpoint {
+        state,
+        heads,
+        backbone: None,
+        optimizer: None,
+    })
+}
+
+/// The loop: steps, measurements, checkpoints.
+fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -> Result<()> {
+    let settings = &args.settings;
+    let progress = progress_bar(settings.steps)?;
+    progress.set_position(trainer.step() as u64);
+    if trainer.step() == 0 {
+        metrics.held_out(&trainer, data)?;
+    }
+    let batches = data.batches(settings.batch_pairs, settings.seed);
+    for batch in batches
+        .skip(trainer.step())
+        .take(settings.steps - trainer.step())
+    {
+        let report = trainer.train_on(&data.batch(&batch))?;
+        metrics.write(&json!({ "step": trainer.step(), "loss": report.loss,
+            "info_nce": report.ranking, "distillation": report.distillation,
+            "gradient_norm": report.gradient_norm, "schedule": report.schedule }))?;
+        progress.set_message(format!("loss {:.4}", report.loss));
+        progress.inc(1);
+        let last = trainer.step() == settings.steps;
+        if last || trainer.step() % settings.checkpoint_every == 0 {
+            trainer.checkpoint()?.save(&args.out)?;
+        }
+        if last || trainer.step() % settings.measure_every == 0 {
+            metrics.held_out(&trainer, data)?;
+        }
+    }
+    progress.finish();
+    Ok(())
+}
+
+fn progress_bar(steps: usize) -> Result<ProgressBar> {
+    let style = ProgressStyle::with_template("{bar:30} step {pos}/{len} {msg} eta {eta}")?;
+    Ok(ProgressBar::new(steps as u64).with_style(style))
+}
+
+/// `metrics.jsonl` beside the checkpoint: one object a line, appended.
+struct Metrics {
+    file: File,
+}
+
+impl Metrics {
+    fn open(folder: &Path) -> Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        let path = folder.join("metrics.jsonl");
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        Ok(Self {
+            file: file.with_context(|| format!("cannot write {}", path.display()))?,
+        })
+    }
+
+    fn write(&mut self, line: &serde_json::Value) -> Result<()> {
+        Ok(writeln!(self.file, "{line}")?)
+    }
+
+    fn held_out(&mut self, trainer: &Trainer, data: &Data) -> Result<()> {
+        let scores = trainer.measure(&data.held_out)?;
+        self.write(&json!({ "step": trainer.step(), "held_out": scores }))
+    }
+}

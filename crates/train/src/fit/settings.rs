@@ -1,0 +1,186 @@
+//! What can be chosen for `fit`; kept in the checkpoint's `state.json`.
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::bert::Config;
+use crate::checkpoint::Bucket;
+
+/// How pairs are ranked while training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ranking {
+    /// Cross-entropy over the batch's passages.
+    InfoNce,
+    /// Hinge with in-batch negatives (UHD-BERT, eq. 8).
+    Hinge,
+}
+
+/// How several buckets meet the loss (UHD-BERT, appendix A.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Joining {
+    /// One loss of the buckets' mean relevance.
+    Joint,
+    /// The mean of one loss per bucket.
+    Separate,
+}
+
+/// The settings of one training run.
+#[derive(Clone, Debug, PartialEq, clap::Args, Serialize, Deserialize)]
+pub struct Settings {
+    /// Buckets as LAYER:N:K, layer 0 being the embeddings. More buckets cost bytes in the index;
+    /// more winners make codes denser.
+    #[arg(long, num_args = 1.., default_value = "6:8192:4", value_parser = parse_bucket)]
+    pub buckets: Vec<Bucket>,
+    /// Share of each dimension's weights that is fixed at 0: below 1, 0 keeps all.
+    #[arg(long, default_value_t = 0.0)]
+    pub weight_sparsity: f64,
+    /// Token vectors from which heads are initialised; at least the largest n.
+    #[arg(long, default_value_t = 200_000)]
+    pub sample_tokens: usize,
+    /// Chooses samples, held-out passages, weight masks and the order of pairs.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Optimisation steps.
+    #[arg(long, default_value_t = 400)]
+    pub steps: usize,
+    /// Pairs a step; each passage is a negative for all queries but its own.
+    #[arg(long, default_value_t = 32)]
+    pub batch_pairs: usize,
+    /// Pairs used from each collection at most, so that large ones do not drown small ones.
+    #[arg(long, default_value_t = 2_000)]
+    pub pairs_per_collection: usize,
+    /// Peak learning rate of the heads.
+    #[arg(long, default_value_t = 1e-4)]
+    pub head_learning_rate: f64,
+    /// Peak learning rate of the backbone; 0 freezes it.
+    #[arg(long, default_value_t = 0.0)]
+    pub backbone_learning_rate: f64,
+    /// Decoupled weight decay.
+    #[arg(long, default_value_t = 0.0)]
+    pub weight_decay: f64,
+    /// Steps over which the learning rates rise; then they fall linearly to 0.
+    #[arg(long, default_value_t = 40)]
+    pub warm_up_steps: usize,
+    /// Gradients are scaled down to this norm.
+    #[arg(long, default_value_t = 1.0)]
+    pub max_gradient_norm: f64,
+    /// Ranking loss.
+    #[arg(long, value_enum, default_value = "info-nce")]
+    pub ranking: Ranking,
+    /// How several buckets meet the loss.
+    #[arg(long, value_enum, default_value = "joint")]
+    pub joining: Joining,
+    /// Cosines are divided by this before InfoNCE and distillation: low attends to the hardest
+    /// negatives.
+    #[arg(long, default_value_t = 0.05)]
+    pub temperature: f64,
+    /// Margin of the hinge, in cosines.
+    #[arg(long, default_value_t = 0.2)]
+    pub margin: f64,
+    /// Weight of the distillation from the base model's own cosines; 0 leaves it out.
+    #[arg(long, default_value_t = 1.0)]
+    pub distillation: f64,
+    /// Weight of the ranking loss of pooled dense vectors; needs a trained backbone.
+    #[arg(long, default_value_t = 0.0)]
+    pub dense: f64,
+    /// Held-out queries a collection.
+    #[arg(long, default_value_t = 40)]
+    pub held_out_queries: usize,
+    /// Passages ranked for them, a collection.
+    #[arg(long, default_value_t = 300)]
+    pub held_out_passages: usize,
+    /// Dimensions that a passage's code keeps when measured, by summed activation.
+    #[arg(long, default_value_t = 64)]
+    pub passage_k: usize,
+    /// Steps between checkpoints.
+    #[arg(long, default_value_t = 50)]
+    pub checkpoint_every: usize,
+    /// Steps between measurements.
+    #[arg(long, default_value_t = 200)]
+    pub measure_every: usize,
+}
+
+impl Settings {
+    /// Whether the backbone's weights move.
+    #[must_use]
+    pub fn trains_backbone(&self) -> bool {
+        self.backbone_learning_rate > 0.0
+    }
+
+    /// Refuses what cannot be trained.
+    ///
+    /// # Errors
+    /// When a value is out of range or does not fit the base model.
+    pub fn check(&self, base: &Config) -> Result<()> {
+        ensure!(!self.buckets.is_empty(), "at least one bucket is needed");
+        for bucket in &self.buckets {
+            let last = base.num_hidden_layers;
+            ensure!(
+                bucket.layer <= last,
+                "layer {} of a network of {last}",
+                bucket.layer
+            );
+            ensure!(
+                (1..=bucket.n).contains(&bucket.k),
+                "{} winners of {}",
+                bucket.k,
+                bucket.n
+            );
+        }
+        ensure!(self.temperature > 0.0, "the temperature must be above 0");
+        ensure!(
+            self.batch_pairs > 1,
+            "in-batch negatives need at least 2 pairs a batch"
+        );
+        ensure!(
+            self.checkpoint_every > 0 && self.measure_every > 0,
+            "intervals are at least 1 step"
+        );
+        ensure!(
+            self.dense == 0.0 || self.trains_backbone(),
+            "--dense needs --backbone-learning-rate"
+        );
+        Ok(())
+    }
+}
+
+/// `LAYER:N:K`.
+fn parse_bucket(text: &str) -> Result<Bucket> {
+    let mut fields = text.split(':').map(str::parse::<usize>);
+    let mut field = || {
+        fields
+            .next()
+            .context("write LAYER:N:K")?
+            .context("LAYER, N and K are numbers")
+    };
+    let bucket = Bucket {
+        layer: field()?,
+        n: field()?,
+        k: field()?,
+    };
+    ensure!(fields.next().is_none(), "write LAYER:N:K");
+    Ok(bucket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_read_as_they_are_written() -> Result<()> {
+        assert_eq!(
+            parse_bucket("6:8192:4")?,
+            Bucket {
+                layer: 6,
+                n: 8192,
+                k: 4
+            }
+        );
+        for wrong in ["6:8192", "6:8192:4:1", "six:1:1", ""] {
+            assert!(parse_bucket(wrong).is_err(), "{wrong}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,321 @@
+//! Variables, one optimisation step, and checkpoints of both.
+
+use std::collections::{BTreeMap, HashMap};
+
+use anyhow::Result;
+use candle_core::{DType, Device, Tensor, Var};
+
+use super::data::{HeldOut, PairBatch};
+use super::held_out::{Measured, Report};
+use super::settings::{Joining, Ranking, Settings};
+use crate::base::Base;
+use crate::bert::Bert;
+use crate::checkpoint::{Checkpoint, State};
+use crate::encode::Encoded;
+use crate::loss::{cosines, distillation, hinge, info_nce};
+use crate::optimizer::{AdamW, Group, schedule};
+use crate::tokenize::Batch;
+use crate::wta::{Head, weight_mask};
+
+/// One bucket's variables.
+#[derive(Debug)]
+struct HeadVariables {
+    weight: Var,
+    bias: Var,
+    /// `[n, dim]`, 0 where sparsity removed the weight; absent without sparsity.
+    mask: Option<Tensor>,
+    k: usize,
+}
+
+/// What one step reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// What was minimised.
+    pub loss: f64,
+    /// Its ranking part.
+    pub ranking: f64,
+    /// Its distillation part, unweighted; 0 when left out.
+    pub distillation: f64,
+    /// Norm of the gradients before clipping.
+    pub gradient_norm: f64,
+    /// Share of the peak learning rates.
+    pub schedule: f64,
+}
+
+/// A training run between two steps.
+pub struct Trainer {
+    bert: Bert,
+    /// The base model as teacher; absent when the backbone is frozen and teaches itself.
+    teacher: Option<Bert>,
+    backbone: Option<Vec<(String, Var)>>,
+    heads: Vec<HeadVariables>,
+    optimizer: AdamW,
+    settings: Settings,
+    step: usize,
+    device: Device,
+}
+
+/// The parts of one step's loss, each a scalar on the tape.
+struct Losses {
+    total: Tensor,
+    ranking: Tensor,
+    distillation: Option<Tensor>,
+}
+
+impl Trainer {
+    /// A run that goes on from `checkpoint`.
+    ///
+    /// # Errors
+    /// When the checkpoint does not fit the base model, or lacks the state of its optimizer.
+    pub fn new(
+        base: &Base,
+        checkpoint: &Checkpoint,
+        settings: &Settings,
+        device: &Device,
+    ) -> Result<Self> {
+        let weights = checkpoint.backbone.as_ref().unwrap_or(&base.weights);
+        let backbone = settings
+            .trains_backbone()
+            .then(|| variables(weights))
+            .transpose()?;
+        let bert = match &backbone {
+            Some(variables) => Bert::load(&as_tensors(variables), &base.config)?,
+            None => Bert::load(weights, &base.config)?,
+        };
+        let heads = (0..)
+            .zip(&checkpoint.heads)
+            .map(|(j, head)| HeadVariables::new(head, settings, j, device))
+            .collect::<Result<Vec<_>>>()?;
+        let mut optimizer = AdamW::new(groups(backbone.as_deref(), &heads, settings))?;
+        let step = checkpoint.state.step;
+        if step > 0 {
+            optimizer.restore(checkpoint.moments()?, step)?;
+        }
+        let teacher = backbone.is_some().then(|| base.bert()).transpose()?;
+        let (settings, device) = (settings.clone(), device.clone());
+        Ok(Self {
+            bert,
+            teacher,
+            backbone,
+            heads,
+            optimizer,
+            settings,
+            step,
+            device,
+        })
+    }
+
+    /// Steps made.
+    #[must_use]
+    pub fn step(&self) -> usize {
+        self.step
+    }
+
+    /// Makes one step on `pairs`.
+    ///
+    /// # Errors
+    /// When a variable gets no gradient, or tensors cannot be made.
+    pub fn train_on(&mut self, pairs: &PairBatch) -> Result<StepReport> {
+        let losses = self.losses(pairs)?;
+        let gradients = losses.total.backward()?;
+        let schedule = schedule(self.step, self.settings.warm_up_steps, self.settings.steps);
+        let max_norm = self.settings.max_gradient_norm;
+        let gradient_norm = self.optimizer.update(&gradients, max_norm, schedule)?;
+        self.step += 1;
+        Ok(StepReport {
+            loss: scalar(&losses.total)?,
+            ranking: scalar(&losses.ranking)?,
+            distillation: losses.distillation.as_ref().map_or(Ok(0.0), scalar)?,
+            gradient_norm,
+            schedule,
+        })
+    }
+
+    fn losses(&self, pairs: &PairBatch) -> Result<Losses> {
+        let batches = [&pairs.queries, &pairs.passages]
+            .map(|pieces| Batch::new(pieces, (0..pieces.len()).collect(), &self.device));
+        let [queries, passages] = batches;
+        let (queries, passages) = (queries?, passages?);
+        let encoded = [
+            Encoded::new(&self.bert, &queries)?,
+            Encoded::new(&self.bert, &passages)?,
+        ];
+        let relevances = self.relevances(&encoded)?;
+        let ranking = mean_of(&relevances, |scores| self.ranking(scores))?;
+        let mut total = ranking.clone();
+        if self.settings.dense > 0.0 {
+            let dense = cosines(&encoded[0].pooled()?, &encoded[1].pooled()?)?;
+            total = (total + (self.ranking(&dense)? * self.settings.dense)?)?;
+        }
+        if self.settings.distillation == 0.0 {
+            return Ok(Losses {
+                total,
+                ranking,
+                distillation: None,
+            });
+        }
+        let teacher = self.teacher_cosines(&encoded, [&queries, &passages])?;
+        let temperature = self.settings.temperature;
+        let distilled = mean_of(&relevances, |scores| {
+            distillation(scores, &teacher, temperature)
+        })?;
+        total = (total + (&distilled * self.settings.distillation)?)?;
+        Ok(Losses {
+            total,
+            ranking,
+            distillation: Some(distilled),
+        })
+    }
+
+    /// Relevance matrices that meet the loss: one per bucket, or their mean.
+    fn relevances(&self, [queries, passages]: &[Encoded; 2]) -> Result<Vec<Tensor>> {
+        let mut relevances = Vec::with_capacity(self.heads.len());
+        for (variables, bucket) in self.heads.iter().zip(&self.settings.buckets) {
+            let head = variables.head()?;
+            let query_codes = head.codes(&queries.tokens(bucket.layer)?, &queries.content)?;
+            let passage_codes = head.codes(&passages.tokens(bucket.layer)?, &passages.content)?;
+            relevances.push(cosines(&query_codes, &passage_codes)?);
+        }
+        match self.settings.joining {
+            Joining::Separate => Ok(relevances),
+            Joining::Joint => Ok(vec![mean_of(&relevances, |scores| Ok(scores.clone()))?]),
+        }
+    }
+
+    fn ranking(&self, scores: &Tensor) -> Result<Tensor> {
+        match self.settings.ranking {
+            Ranking::InfoNce => info_nce(scores, self.settings.temperature),
+            Ranking::Hinge => hinge(scores, self.settings.margin),
+        }
+    }
+
+    /// The base model's own cosines of the batch: `[batch, batch]`.
+    fn teacher_cosines(&self, encoded: &[Encoded; 2], batches: [&Batch; 2]) -> Result<Tensor> {
+        let [queries, passages] = encoded;
+        match &self.teacher {
+            None => cosines(&queries.pooled()?, &passages.pooled()?),
+            Some(teacher) => {
+                let [queries, passages] =
+                    batches.map(|batch| Encoded::new(teacher, batch)?.pooled());
+                cosines(&queries?, &passages?)
+            }
+        }
+    }
+
+    /// Held-out metrics of the weights as they are.
+    ///
+    /// # Errors
+    /// When a text cannot be encoded.
+    pub fn measure(&self, sets: &[HeldOut]) -> Result<BTreeMap<String, Report>> {
+        let heads = self.frozen_heads()?;
+        let measured = Measured {
+            bert: &self.bert,
+            heads: &heads,
+            buckets: &self.settings.buckets,
+            passage_k: self.settings.passage_k,
+            device: &self.device,
+        };
+        measured.report(sets)
+    }
+
+    /// Everything needed to go on from here.
+    ///
+    /// # Errors
+    /// When the settings cannot be written as JSON.
+    pub fn checkpoint(&self) -> Result<Checkpoint> {
+        let config = serde_json::to_value(&self.settings)?;
+        Ok(Checkpoint {
+            state: State {
+                buckets: self.settings.buckets.clone(),
+                step: self.step,
+                config,
+            },
+            heads: self.frozen_heads()?,
+            backbone: self.backbone.as_deref().map(as_tensors),
+            optimizer: (self.step > 0).then(|| self.optimizer.save()),
+        })
+    }
+
+    fn frozen_heads(&self) -> Result<Vec<Head>> {
+        let freeze = |variables: &HeadVariables| {
+            let head = variables.head()?;
+            Head::new(head.weight.detach(), head.bias.detach(), head.k)
+        };
+        self.heads.iter().map(freeze).collect()
+    }
+}
+
+impl HeadVariables {
+    fn new(head: &Head, settings: &Settings, j: u64, device: &Device) -> Result<Self> {
+        let (n, dim) = head.weight.dims2()?;
+        let sparse = settings.weight_sparsity > 0.0;
+        let mask = sparse
+            .then(|| weight_mask(n, dim, settings.weight_sparsity, settings.seed + j))
+            .transpose()?;
+        Ok(Self {
+            weight: Var::from_tensor(&head.weight)?,
+            bias: Var::from_tensor(&head.bias)?,
+            mask: mask.map(|mask| mask.to_device(device)).transpose()?,
+            k: head.k,
+        })
+    }
+
+    /// The head as it computes: absent weights are 0 and get no gradient.
+    fn head(&self) -> Result<Head> {
+        let weight = match &self.mask {
+            Some(mask) => (self.weight.as_tensor() * mask)?,
+            None => self.weight.as_tensor().clone(),
+        };
+        Head::new(weight, self.bias.as_tensor().clone(), self.k)
+    }
+}
+
+/// Variables of the weights that a forward pass reads, in order of name.
+fn variables(weights: &HashMap<String, Tensor>) -> Result<Vec<(String, Var)>> {
+    let used = weights
+        .iter()
+        .filter(|(name, _)| !name.starts_with("pooler."));
+    let mut variables = used
+        .map(|(name, tensor)| Ok((name.clone(), Var::from_tensor(tensor)?)))
+        .collect::<Result<Vec<_>>>()?;
+    variables.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(variables)
+}
+
+fn as_tensors(variables: &[(String, Var)]) -> HashMap<String, Tensor> {
+    variables
+        .iter()
+        .map(|(name, variable)| (name.clone(), variable.as_tensor().clone()))
+        .collect()
+}
+
+fn groups(
+    backbone: Option<&[(String, Var)]>,
+    heads: &[HeadVariables],
+    settings: &Settings,
+) -> Vec<Group> {
+    let head_variables = heads.iter().enumerate().flat_map(|(j, head)| {
+        let weight = (format!("bucket{j}.weight"), head.weight.clone());
+        [weight, (format!("bucket{j}.bias"), head.bias.clone())]
+    });
+    let group = |learning_rate, variables| Group {
+        learning_rate,
+        weight_decay: settings.weight_decay,
+        variables,
+    };
+    let mut groups = vec![group(settings.head_learning_rate, head_variables.collect())];
+    groups.extend(
+        backbone.map(|variables| group(settings.backbone_learning_rate, variables.to_vec())),
+    );
+    groups
+}
+
+/// The mean of `of` over `items`.
+fn mean_of(items: &[Tensor], of: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    let values = items.iter().map(of).collect::<Result<Vec<_>>>()?;
+    Ok(Tensor::stack(&values, 0)?.mean(0)?)
+}
+
+fn scalar(tensor: &Tensor) -> Result<f64> {
+    Ok(tensor.to_dtype(DType::F64)?.to_scalar()?)
+}

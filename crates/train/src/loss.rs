@@ -1,0 +1,125 @@
+//! What training minimises. All losses read a batch's relevance matrix `scores`: `[batch, batch]`,
+//! query × passage, of which the diagonal holds the pairs and the rest is in-batch negatives.
+
+use anyhow::Result;
+use candle_core::{D, DType, Tensor};
+
+/// Hinge loss with in-batch negatives (UHD-BERT, eq. 8): the mean over all query and negative
+/// combinations of `max(0, margin − score(positive) + score(negative))`.
+///
+/// # Errors
+/// When `scores` is not square.
+pub fn hinge(scores: &Tensor, margin: f64) -> Result<Tensor> {
+    let (batch, _) = scores.dims2()?;
+    let identity = Tensor::eye(batch, scores.dtype(), scores.device())?;
+    let positive = (scores * &identity)?.sum_keepdim(1)?;
+    let violation = (scores.broadcast_sub(&positive)? + margin)?.relu()?;
+    let negatives = (violation * (1.0 - identity)?)?.sum_all()?;
+    Ok((negatives / (batch * batch.saturating_sub(1)).max(1) as f64)?)
+}
+
+/// InfoNCE (van den Oord et al. 2018): cross-entropy of each query's own passage among the
+/// batch's, with `scores / temperature` as logits.
+///
+/// # Errors
+/// When `scores` is not square.
+pub fn info_nce(scores: &Tensor, temperature: f64) -> Result<Tensor> {
+    let (batch, _) = scores.dims2()?;
+    let identity = Tensor::eye(batch, scores.dtype(), scores.device())?;
+    let log_probabilities = log_softmax(&(scores / temperature)?)?;
+    Ok(((log_probabilities * identity)?.sum_all()? / -(batch as f64))?)
+}
+
+/// Distillation: the mean over queries of KL(teacher ‖ student), both as distributions over the
+/// batch's passages; `teacher`: `[batch, batch]` cosines of the base model.
+///
+/// # Errors
+/// When the shapes differ.
+pub fn distillation(scores: &Tensor, teacher: &Tensor, temperature: f64) -> Result<Tensor> {
+    let (batch, _) = scores.dims2()?;
+    let student = log_softmax(&(scores / temperature)?)?;
+    let teacher = log_softmax(&(teacher.detach() / temperature)?)?;
+    let divergence = (teacher.exp()? * (teacher - student)?)?.sum_all()?;
+    Ok((divergence / batch as f64)?)
+}
+
+/// Cosines of the rows of `left` `[a, dim]` and `right` `[b, dim]`: `[a, b]`. A zero row has
+/// cosine 0 to everything.
+///
+/// # Errors
+/// When the widths differ.
+pub fn cosines(left: &Tensor, right: &Tensor) -> Result<Tensor> {
+    Ok(unit_rows(left)?.matmul(&unit_rows(right)?.t()?)?)
+}
+
+/// Rows scaled to unit length.
+fn unit_rows(rows: &Tensor) -> Result<Tensor> {
+    let tiny = if rows.dtype() == DType::F64 {
+        1e-24
+    } else {
+        1e-12
+    };
+    let norms = (rows.sqr()?.sum_keepdim(D::Minus1)? + tiny)?.sqrt()?;
+    Ok(rows.broadcast_div(&norms)?)
+}
+
+/// Logarithm of the softmax over the last dimension, the shift kept off the tape.
+fn log_softmax(logits: &Tensor) -> Result<Tensor> {
+    let shifted = logits.broadcast_sub(&logits.detach().max_keepdim(D::Minus1)?)?;
+    let total = shifted.exp()?.sum_keepdim(D::Minus1)?.log()?;
+    Ok(shifted.broadcast_sub(&total)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candle_core::Device;
+
+    fn scores() -> Result<Tensor> {
+        Ok(Tensor::new(
+            &[[0.9_f64, 0.2, 0.8], [0.1, 0.5, 0.3], [0.4, 0.0, 0.7]],
+            &Device::Cpu,
+        )?)
+    }
+
+    fn assert_close(value: &Tensor, expected: f64) -> Result<()> {
+        let value = value.to_scalar::<f64>()?;
+        assert!(
+            (value - expected).abs() < 1e-9,
+            "{value} against {expected}"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn hinge_counts_only_violations_of_the_margin() -> Result<()> {
+        // margin .3: row 0 0 + .2, row 1 0 + .1, row 2 0 + 0, over 6 negatives.
+        assert_close(&hinge(&scores()?, 0.3)?, 0.3 / 6.0)
+    }
+
+    #[test]
+    fn info_nce_of_equal_scores_is_the_logarithm_of_the_batch() -> Result<()> {
+        assert_close(
+            &info_nce(&Tensor::zeros((3, 3), DType::F64, &Device::Cpu)?, 0.05)?,
+            3_f64.ln(),
+        )
+    }
+
+    #[test]
+    fn a_student_equal_to_its_teacher_has_nothing_to_learn() -> Result<()> {
+        assert_close(&distillation(&scores()?, &scores()?, 0.1)?, 0.0)?;
+        let other = distillation(&scores()?.t()?, &scores()?, 0.1)?.to_scalar::<f64>()?;
+        assert!(other > 0.01, "{other}");
+        Ok(())
+    }
+
+    #[test]
+    fn cosines_ignore_lengths() -> Result<()> {
+        let left = Tensor::new(&[[3_f64, 4.0]], &Device::Cpu)?;
+        let right = Tensor::new(&[[6_f64, 8.0], [0.0, 0.0]], &Device::Cpu)?;
+        let cosines = cosines(&left, &right)?.to_vec2::<f64>()?;
+        assert!((cosines[0][0] - 1.0).abs() < 1e-9);
+        assert_eq!(cosines[0][1], 0.0);
+        Ok(())
+    }
+}
