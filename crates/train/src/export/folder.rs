@@ -1,0 +1,182 @@
+//! A folder that appears whole or not at all.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use super::manifest::File;
+
+/// An encoder folder being written beside its final place.
+pub struct Folder {
+    name: String,
+    final_path: PathBuf,
+    partial_path: PathBuf,
+    files: BTreeMap<String, File>,
+}
+
+impl Folder {
+    /// Begins a folder that will replace `path`.
+    ///
+    /// # Errors
+    /// When `path` holds something else than an encoder, or cannot be written.
+    pub fn create(path: &Path) -> Result<Self> {
+        check_replaceable(path)?;
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .with_context(|| format!("{} names no folder", path.display()))?;
+        let partial_path = path.with_file_name(format!(".{name}.partial"));
+        if partial_path.exists() {
+            std::fs::remove_dir_all(&partial_path)
+                .with_context(|| format!("cannot remove {}", partial_path.display()))?;
+        }
+        std::fs::create_dir_all(&partial_path)
+            .with_context(|| format!("cannot create {}", partial_path.display()))?;
+        Ok(Self {
+            name: name.to_owned(),
+            final_path: path.to_owned(),
+            partial_path,
+            files: BTreeMap::new(),
+        })
+    }
+
+    /// The folder's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The files written so far.
+    pub fn files(&self) -> &BTreeMap<String, File> {
+        &self.files
+    }
+
+    /// Writes one file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.partial_path.join(name);
+        std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        let hash = Sha256::digest(bytes);
+        let file = File {
+            bytes: bytes.len() as u64,
+            sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        };
+        self.files.insert(name.to_owned(), file);
+        Ok(())
+    }
+
+    /// Puts the folder in its place. Files of an older folder that the encoder does not list, such
+    /// as a model card, move along.
+    ///
+    /// # Errors
+    /// When a file cannot be moved.
+    pub fn finish(self) -> Result<()> {
+        let old = self
+            .final_path
+            .with_file_name(format!(".{}.old", self.name));
+        if self.final_path.exists() {
+            self.keep_foreign_files()?;
+            rename(&self.final_path, &old)?;
+        }
+        rename(&self.partial_path, &self.final_path)?;
+        if old.exists() {
+            std::fs::remove_dir_all(&old)
+                .with_context(|| format!("cannot remove {}", old.display()))?;
+        }
+        Ok(())
+    }
+
+    fn keep_foreign_files(&self) -> Result<()> {
+        let ours = ["rows.safetensors"];
+        for entry in std::fs::read_dir(&self.final_path)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let written = name
+                .to_str()
+                .is_some_and(|name| self.files.contains_key(name) || ours.contains(&name));
+            if !written {
+                rename(&entry.path(), &self.partial_path.join(&name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_replaceable(path: &Path) -> Result<()> {
+    let encoder = path.join("encoder.json").is_file();
+    if encoder || !path.exists() || is_empty_folder(path) {
+        return Ok(());
+    }
+    bail!(
+        "{} exists and is not an encoder folder: name another with --out",
+        path.display()
+    )
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to)
+        .with_context(|| format!("cannot move {} to {}", from.display(), to.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, files: &[&str]) -> Result<()> {
+        let mut folder = Folder::create(path)?;
+        for name in files {
+            folder.write(name, name.as_bytes())?;
+        }
+        folder.finish()
+    }
+
+    fn names(path: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(path).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn replaces_an_older_export_and_keeps_the_model_card() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("small");
+        write(&path, &["encoder.json", "rows.safetensors"]).unwrap();
+        std::fs::write(path.join("README.md"), "card").unwrap();
+        write(&path, &["encoder.json", "golden.json"]).unwrap();
+        assert_eq!(names(&path), ["README.md", "encoder.json", "golden.json"]);
+        assert_eq!(names(place.path()), ["small"]);
+    }
+
+    #[test]
+    fn refuses_a_folder_of_other_files() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::write(place.path().join("thesis.tex"), "").unwrap();
+        let error = write(place.path(), &["encoder.json"]).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("is not an encoder folder: name another with --out")
+        );
+        assert_eq!(names(place.path()), ["thesis.tex"]);
+    }
+
+    #[test]
+    fn hashes_what_it_writes() {
+        let place = tempfile::tempdir().unwrap();
+        let mut folder = Folder::create(&place.path().join("e")).unwrap();
+        folder.write("a", b"abc").unwrap();
+        let file = &folder.files()["a"];
+        assert_eq!(file.bytes, 3);
+        assert!(file.sha256.starts_with("ba7816bf8f01cfea"));
+    }
+}

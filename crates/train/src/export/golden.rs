@@ -1,0 +1,99 @@
+//! Golden vectors: what every engine must compute, within a tolerance.
+
+use anyhow::{Context, Result};
+use candle_core::{Device, Tensor};
+use serde::Serialize;
+
+use super::Source;
+use crate::base::Base;
+use crate::bert::Bert;
+use crate::tokenize::Tokenizer;
+use crate::wta::{Head, Winners};
+
+/// Texts of many kinds: prose, code, several scripts, empty, longer than the longest input.
+const TEXTS: &str = include_str!("golden_texts.json");
+
+/// The content of `golden.json`.
+#[derive(Serialize)]
+pub struct Golden {
+    texts: Vec<GoldenText>,
+}
+
+#[derive(Serialize)]
+struct GoldenText {
+    text: String,
+    /// `[tokens]`, `[CLS]` first and `[SEP]` last.
+    pieces: Vec<u32>,
+    /// `[buckets][tokens][k]`, strongest first.
+    winners: Vec<Vec<Vec<u32>>>,
+    /// Mean over all tokens, unit length.
+    dense: Vec<f32>,
+}
+
+impl Golden {
+    /// Computes the vectors of all texts with candle, in f32.
+    ///
+    /// # Errors
+    /// When the network fails.
+    pub fn compute(base: &Base, source: &Source) -> Result<Self> {
+        let texts: Vec<String> = serde_json::from_str(TEXTS).context("golden_texts.json")?;
+        let engine = Engine {
+            tokenizer: base.tokenizer()?,
+            bert: match &source.checkpoint {
+                Some(checkpoint) => checkpoint.bert(base)?,
+                None => base.bert()?,
+            },
+            source,
+        };
+        let texts = texts.into_iter().map(|text| engine.golden(text));
+        Ok(Self {
+            texts: texts.collect::<Result<_>>()?,
+        })
+    }
+}
+
+struct Engine<'a> {
+    tokenizer: Tokenizer,
+    bert: Bert,
+    source: &'a Source,
+}
+
+impl Engine<'_> {
+    fn golden(&self, text: String) -> Result<GoldenText> {
+        let pieces = self.tokenizer.encode(&text)?;
+        let layers = self.layers(&pieces)?;
+        let buckets = self.source.buckets().iter().zip(self.source.heads());
+        let winners = buckets.map(|(bucket, head)| {
+            let tokens = layers.get(bucket.layer);
+            token_winners(
+                head,
+                tokens.context("a bucket reads a layer that is not there")?,
+            )
+        });
+        Ok(GoldenText {
+            winners: winners.collect::<Result<_>>()?,
+            dense: unit_mean(layers.last().context("the network has no layer")?)?,
+            text,
+            pieces,
+        })
+    }
+
+    /// Each layer's token vectors: `[tokens, dim]`.
+    fn layers(&self, pieces: &[u32]) -> Result<Vec<Tensor>> {
+        let input_ids = Tensor::new(pieces, &Device::Cpu)?.unsqueeze(0)?;
+        let mask = input_ids.ones_like()?;
+        let layers = self.bert.forward(&input_ids, &mask)?;
+        layers.iter().map(|layer| Ok(layer.squeeze(0)?)).collect()
+    }
+}
+
+fn token_winners(head: &Head, tokens: &Tensor) -> Result<Vec<Vec<u32>>> {
+    let Winners { k, dimensions, .. } = head.winners(tokens)?;
+    Ok(dimensions.chunks(k).map(<[u32]>::to_vec).collect())
+}
+
+fn unit_mean(tokens: &Tensor) -> Result<Vec<f32>> {
+    let mean = tokens.mean(0)?;
+    let length = mean.sqr()?.sum_all()?.sqrt()?;
+    Ok(mean.broadcast_div(&length)?.to_vec1()?)
+}
