@@ -53,6 +53,9 @@ pub enum Error {
         /// What it should hold.
         what: &'static str,
     },
+    /// The encoder failed or could not be opened.
+    #[error(transparent)]
+    Encoder(#[from] siskin_encoder::EncoderError),
 }
 
 /// Shorthand for this crate's results.
