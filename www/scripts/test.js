@@ -30,6 +30,7 @@ await build({
 });
 const files = readdirSync(out).map((name) => join(out, name));
 // One file at a time: they share a slow machine, and some measure.
-const args = ["--enable-source-maps", "--test", "--test-concurrency=1", ...files];
+const limits = ["--test-concurrency=1", "--test-timeout=300000"];
+const args = ["--enable-source-maps", "--test", ...limits, ...files];
 const env = { ...process.env, SISKIN_REPOSITORY: dirname(PACKAGE) };
 process.exit(spawnSync(process.execPath, args, { stdio: "inherit", env }).status ?? 1);

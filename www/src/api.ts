@@ -60,8 +60,8 @@ export interface OpenOptions {
    * are refused. `never`: on the page's own thread; long queries then hold up the page. */
   worker?: "auto" | "never";
   /** Keeps this page and the bundle for use without a connection. `false` (default): nothing is
-   * kept. `true`: for pages inside the bundle's folder. A string: address of the site's own
-   * service worker, which imports `siskin-sw.js` and so covers the site's pages. */
+   * kept. `true`: for pages inside the bundle's folder. A string: address, relative to the page, of
+   * a service worker of the site that imports `siskin-sw.js`; it covers the pages in its folder. */
   offline?: boolean | string;
   /** Called as the files of the index, and later of the network, arrive. */
   onProgress?: (progress: Progress) => void;

@@ -1,4 +1,4 @@
-import type { Answer, Mode, Progress } from "./api.js";
+import type { Answer, Mode, Progress, Result } from "./api.js";
 import { asSearchError, SearchError } from "./errors.js";
 import { type FileEntry, loadFile, loadText, type Source } from "./load.js";
 import {
@@ -55,11 +55,15 @@ export class Engine {
     ]);
     const { files } = manifest;
     const loading = loadFiles(environment, "index", environment.bundle, files);
-    const search = fromWasm(() => new module.SearchEngine(manifest.json));
+    const loader = fromWasm(() => new module.SearchLoader(manifest.json));
     for (const [index, bytes] of (await loading).entries()) {
-      fromWasm(() => search.add_file(files[index]?.path ?? "", bytes));
+      fromWasm(() => loader.add_file(files[index]?.path ?? "", bytes));
     }
-    return new Engine(environment, manifest, search);
+    return new Engine(
+      environment,
+      manifest,
+      fromWasm(() => loader.open()),
+    );
   }
 
   /** Why the engine can no longer be used, once that is so. */
@@ -72,8 +76,9 @@ export class Engine {
   async query(query: CheckedQuery): Promise<Answer> {
     const started_ms = this.#environment.now();
     const encoded = query.mode === "full" ? await this.#encode(query.text) : undefined;
-    const answer = this.#call(() => this.#ask(query, encoded)) as Answer;
-    return { ...answer, took_ms: this.#environment.now() - started_ms };
+    const results = this.#call(() => this.#ask(query, encoded));
+    const took_ms = this.#environment.now() - started_ms;
+    return { query: query.text, mode: query.mode, took_ms, results };
   }
 
   /** Frees the wasm memory; a trapped instance is left to the garbage collector. */
@@ -87,7 +92,7 @@ export class Engine {
     );
   }
 
-  #ask(query: CheckedQuery, encoded: EncodedQuery | undefined): unknown {
+  #ask(query: CheckedQuery, encoded: EncodedQuery | undefined): Result[] {
     return encoded === undefined
       ? this.#search.search(query.text, query.mode, query.limit)
       : this.#search.search_encoded(query.text, encoded, query.limit);

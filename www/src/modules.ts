@@ -1,24 +1,29 @@
+import type { Result } from "./api.js";
 import type { FileEntry } from "./load.js";
 
 /** A query as the network reads it; made by `QueryEncoder.encode`, read by `search_encoded`. */
-export interface EncodedQuery {
-  /** Per bucket of the encoder, in its order. */
-  buckets: { dimensions: Uint32Array; activations: Float32Array }[];
-  /** The query's vector, the mean of queries taken off. */
-  dense: Float32Array;
+export type EncodedQuery = {
+  buckets: [dimension: number, activation: number][][];
+  dense: number[];
+};
+
+/** `SearchLoader` of `web/search`: a bundle whose files are still arriving. */
+export interface SearchLoader {
+  add_file(path: string, bytes: Uint8Array): void;
+  /** Consumes the loader. */
+  open(): SearchEngine;
 }
 
 /** `SearchEngine` of `web/search`. */
 export interface SearchEngine {
-  add_file(name: string, bytes: Uint8Array): void;
-  search(text: string, mode: string, limit: number): unknown;
-  search_encoded(text: string, encoded: EncodedQuery, limit: number): unknown;
+  search(text: string, mode: string, limit: number): Result[];
+  search_encoded(text: string, encoded: EncodedQuery, limit: number): Result[];
   free(): void;
 }
 
 /** The small wasm module: words and table. */
 export interface SearchModule {
-  SearchEngine: new (manifest_json: string) => SearchEngine;
+  SearchLoader: new (manifest_json: string) => SearchLoader;
 }
 
 /** `QueryEncoder` of `web/encoder`. */

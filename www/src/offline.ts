@@ -3,9 +3,11 @@ import { scriptUrl } from "./trusted.js";
 /** Name of the service worker's script in the runtime folder. */
 const SERVICE_WORKER_NAME = "siskin-sw.js";
 
-/** Asks a service worker to keep `loaded` and all else that this page has from its own origin.
+/** Has `loaded`, and all else that this page has from its own origin, kept for offline use.
  *
- * `choice` is `OpenOptions.offline`. Never rejects: without it, search simply needs a connection. */
+ * Two service workers share one cache: the bundle's own answers for the search worker, whose script
+ * lies in the bundle's folder, and `choice`, where it is an address, for the page. Never rejects:
+ * without them, search simply needs a connection. */
 export async function keepOffline(
   choice: true | string,
   runtime: URL,
@@ -14,16 +16,18 @@ export async function keepOffline(
   const container = globalThis.navigator?.serviceWorker;
   if (container === undefined) return "unavailable";
   try {
-    const script =
-      choice === true
-        ? new URL(SERVICE_WORKER_NAME, runtime)
-        : new URL(choice, globalThis.document.baseURI);
-    const registration = await container.register(scriptUrl(script));
-    const worker = await activated(registration);
-    return await keep(worker, [...new Set([...pageUrls(), ...loaded])]);
+    const scripts = [new URL(SERVICE_WORKER_NAME, runtime)];
+    if (choice !== true) scripts.push(new URL(choice, globalThis.document.baseURI));
+    const workers = await Promise.all(scripts.map((script) => start(container, script)));
+    const urls = [...new Set([...pageUrls(), ...loaded])];
+    return workers[0] === undefined ? "unavailable" : await keep(workers[0], urls);
   } catch {
     return "unavailable";
   }
+}
+
+async function start(container: ServiceWorkerContainer, script: URL): Promise<ServiceWorker> {
+  return activated(await container.register(scriptUrl(script)));
 }
 
 /** The page itself, without its query, and what it has loaded from its own origin. */

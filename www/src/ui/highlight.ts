@@ -6,25 +6,37 @@ export interface Segment {
   kind?: Match["kind"];
 }
 
-/** Letters that a word may have beyond a matched stem (`thread` marks `threads`, `threading`). */
-const MAXIMUM_SUFFIX = 3;
+/** Endings by which two forms of an English word may differ (`sharing` marks `share`, `shared`). */
+const ENDINGS = new Set(["", "s", "es", "e", "d", "ed", "r", "er", "ers", "ing", "ings", "ly"]);
+
+/** Letters at the beginning that two forms of a word must have in common. */
+const MINIMUM_STEM = 3;
 
 /** Cuts `text` into stretches that are a match of `matches` and stretches that are not. */
 export function highlight(text: string, matches: Match[]): Segment[] {
-  const needles = matches.map(({ kind, text }) => ({ kind, word: fold(text) }));
   const segments: Segment[] = [];
-  for (const part of text.split(/([\p{L}\p{N}_]+)/u)) {
-    const word = fold(part);
-    const found = needles.find((needle) => isForm(word, needle.word));
-    append(segments, part, found?.kind);
+  for (const part of text.split(pattern(matches))) {
+    const kind = matches.find((match) => isForm(fold(part), fold(match.text)))?.kind;
+    append(segments, part, kind);
   }
   return segments;
 }
 
-function isForm(word: string, stem: string): boolean {
-  if (stem === "") return false;
-  const suffix = word.length - stem.length;
-  return word === stem || (stem.length > 3 && suffix <= MAXIMUM_SUFFIX && word.startsWith(stem));
+/** Finds matched texts that are more than a word (`Vec::push`, `--release`), and words. */
+function pattern(matches: Match[]): RegExp {
+  const verbatim = matches
+    .map((match) => match.text)
+    .filter((text) => /[^\p{L}\p{N}_]/u.test(text));
+  const escaped = verbatim.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  return new RegExp(`(${[...escaped, "[\\p{L}\\p{N}_]+"].join("|")})`, "iu");
+}
+
+function isForm(word: string, other: string): boolean {
+  if (word === other) return true;
+  let common = 0;
+  while (common < word.length && word[common] === other[common]) common += 1;
+  const endings = [word.slice(common), other.slice(common)];
+  return common >= MINIMUM_STEM && endings.every((ending) => ENDINGS.has(ending));
 }
 
 function fold(text: string): string {

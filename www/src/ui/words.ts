@@ -30,9 +30,8 @@ export function failure(error: SearchError): string {
     case "version":
       return "Search is not working: its files on this site are damaged or out of date.";
     case "unsupported":
-      return error.message;
     case "query":
-      return "This query cannot be searched for. Try a shorter one.";
+      return error.message.charAt(0).toUpperCase() + error.message.slice(1);
     default:
       return "Search stopped because of an error.";
   }

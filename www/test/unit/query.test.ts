@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Mode } from "../../src/api.js";
+import { asSearchError, SearchError, typedError } from "../../src/errors.js";
+import { checkQuery } from "../../src/query.js";
+
+test("options have defaults", () => {
+  assert.deepEqual(checkQuery("x", {}), { text: "x", mode: "table", limit: 10 });
+});
+
+test("options out of range are refused by name", () => {
+  for (const limit of [0, -1, 1.5, 101, Number.NaN]) {
+    assert.throws(() => checkQuery("x", { limit }), { code: "query", message: /^limit is/ });
+  }
+  assert.throws(() => checkQuery("x", { mode: "magic" as Mode }), {
+    code: "query",
+    message: "Unknown mode `magic`; use words, table or full.",
+  });
+  assert.throws(() => checkQuery(7 as unknown as string, {}), { code: "query" });
+});
+
+test("what wasm throws with a type keeps it, all else is internal", () => {
+  assert.equal(asSearchError({ code: "query", message: "empty" }).message, "empty");
+  assert.equal(typedError({ code: "unheard-of", message: "x" }), undefined);
+  const trap = asSearchError(new WebAssembly.RuntimeError("unreachable"));
+  assert.ok(trap instanceof SearchError);
+  assert.equal(trap.code, "internal");
+  assert.equal(asSearchError("panicked at x").message, "Siskin stopped: panicked at x");
+});
