@@ -167,8 +167,8 @@ fn export(workspace: &Workspace, base: &Path) -> Result<()> {
     say("dense baseline: compiling siskin-train and exporting MiniLM in 32-bit floats");
     let mut cargo = workspace.command("cargo");
     cargo.args(["run", "--release", "--package", "siskin-train", "--"]);
-    cargo.args(["export", "--baseline", "--base"]).arg(base);
-    process::run(cargo.arg("--output").arg(&output))
+    cargo.args(["export", "--baseline", "--quantization", "f32", "--base"]);
+    process::run(cargo.arg(base).arg("--out").arg(&output))
 }
 
 #[cfg(test)]

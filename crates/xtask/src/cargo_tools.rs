@@ -130,7 +130,7 @@ fn cargo_install(workspace: &Workspace, tool: &CargoTool) -> Command {
     let tools = workspace.tools();
     let mut command = workspace.command("cargo");
     command
-        .args(["install", "--quiet", tool.package])
+        .args(["install", tool.package])
         .arg(format!("--version={}", tool.version))
         .args(tool.features)
         .arg("--root")

@@ -111,9 +111,9 @@ const RUST: [&str; 5] = [
     "--no-fail-fast",
 ];
 
-/// The same packages, profile and features as [`RUST`], so that nothing is compiled twice;
-/// cargo builds the commands that integration tests start.
-const COMPILE: [&str; 5] = ["test", "--workspace", "--release", "--locked", "--no-run"];
+/// The commands, with the features that [`RUST`] compiles: `--package siskin-cli` alone would
+/// choose fewer and compile the network's dependencies a second time.
+const COMMANDS: [&str; 5] = ["build", "--workspace", "--release", "--locked", "--bins"];
 
 /// Runs the steps and prints the table; exit code 1 if one did not pass.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<ExitCode> {
@@ -192,7 +192,7 @@ fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
 }
 
 fn index_site(workspace: &Workspace) -> Result<()> {
-    process::run(&mut cargo(workspace, &COMPILE))?;
+    process::run(&mut cargo(workspace, &COMMANDS))?;
     demo::index_site(workspace)
 }
 
