@@ -22,19 +22,19 @@ pub fn run(workspace: &Workspace) -> Result<()> {
             "runtime files: unchanged in {}",
             workspace.dist().display()
         ));
-        return Ok(());
+        return print_sizes(workspace);
     }
     let staging = files::staging_beside(&workspace.dist())?;
     bundle(workspace, &staging)?;
     copy_encoder(&workspace.encoder(), &staging.join("encoder"))?;
-    report_sizes(workspace, &staging)?;
+    write_sizes(workspace, &staging)?;
     files::replace(&workspace.dist(), &staging)?;
     stamp.write()?;
     say(&format!(
         "runtime files: written to {}",
         workspace.dist().display()
     ));
-    Ok(())
+    print_sizes(workspace)
 }
 
 fn check_encoder(encoder: &Path) -> Result<()> {
@@ -69,10 +69,12 @@ fn copy_encoder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-fn report_sizes(workspace: &Workspace, staging: &Path) -> Result<()> {
+fn write_sizes(workspace: &Workspace, staging: &Path) -> Result<()> {
     say("sizes: compressing every file once, as a host would");
-    let report = sizes::measure(workspace, staging)?;
-    report.write(staging)?;
-    println!("{}", report.table());
+    sizes::measure(workspace, staging)?.write(staging)
+}
+
+fn print_sizes(workspace: &Workspace) -> Result<()> {
+    println!("{}", sizes::Report::read(&workspace.dist())?.table());
     Ok(())
 }

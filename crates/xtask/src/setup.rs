@@ -18,11 +18,31 @@ pub fn everything(workspace: &Workspace) -> Result<()> {
 
 /// All that building needs: everything but the browser.
 pub fn build_tools(workspace: &Workspace) -> Result<()> {
+    install_rust_components(workspace)?;
     install_wasm_target(workspace)?;
     npm::check_node(workspace)?;
     npm::install_packages(workspace)?;
     check_wasm_opt(workspace)?;
     cargo_tools::install(workspace)
+}
+
+/// rust-toolchain.toml names them too, but rustup may be told not to install by itself.
+fn install_rust_components(workspace: &Workspace) -> Result<()> {
+    for (component, program) in [("clippy", "cargo-clippy"), ("rustfmt", "cargo-fmt")] {
+        if process::succeeds(workspace.command(program).arg("--version")) {
+            continue;
+        }
+        say(&format!(
+            "Rust component {component}: installing (the tests run it)"
+        ));
+        process::run(
+            workspace
+                .command("rustup")
+                .args(["component", "add", component]),
+        )
+        .with_context(|| format!("install Rust through rustup, or add {component} to yours"))?;
+    }
+    Ok(())
 }
 
 fn install_wasm_target(workspace: &Workspace) -> Result<()> {

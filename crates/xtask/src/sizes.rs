@@ -11,7 +11,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Name of the report in the runtime folder.
-pub const FILE_NAME: &str = "sizes.json";
+const FILE_NAME: &str = "sizes.json";
 
 /// Brotli's best quality takes about a minute for 20 MB of weights, which hardly shrink.
 const BEST_QUALITY_LIMIT_BYTES: u64 = 8 << 20;
@@ -21,13 +21,13 @@ const QUICK_QUALITY: u8 = 5;
 const SCRIPT: &str = include_str!("sizes.mjs");
 
 /// `sizes.json`: the runtime files by path, in order.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Report {
     format: u32,
     files: Vec<FileSize>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct FileSize {
     /// Path in the runtime folder, with `/`.
     path: String,
@@ -96,6 +96,14 @@ fn file_size(folder: &Path, path: &Path, size: &Measured, quality: u8) -> Result
 }
 
 impl Report {
+    /// Reads the `sizes.json` of the folder.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let file = folder.join(FILE_NAME);
+        let text =
+            fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        serde_json::from_str(&text).with_context(|| format!("{} is damaged", file.display()))
+    }
+
     /// Writes `sizes.json` into the folder.
     pub fn write(&self, folder: &Path) -> Result<()> {
         let file = folder.join(FILE_NAME);
@@ -168,5 +176,7 @@ mod tests {
             ("a b.txt", 10_000, 11)
         );
         assert!(file.brotli_bytes < 100, "{}", file.brotli_bytes);
+        report.write(folder.path()).unwrap();
+        assert_eq!(Report::read(folder.path()).unwrap().table(), report.table());
     }
 }
