@@ -1,3 +1,28 @@
 //! The `siskin` command.
+//!
+//! Owns: arguments, files and folders, progress, exit codes. What is computed is computed in the
+//! library crates.
 
-fn main() {}
+mod arguments;
+mod bundle;
+mod commands;
+mod failure;
+mod output;
+mod receipt;
+mod resources;
+mod talk;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match commands::run(arguments::Arguments::parse().command) {
+        Ok(outcome) => outcome.exit_code(),
+        Err(error) if failure::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", failure::one_line(&error));
+            ExitCode::from(2)
+        }
+    }
+}

@@ -37,6 +37,15 @@ pub enum Kind {
     Passages = 5,
 }
 
+/// All kinds, in the order of their numbers.
+const KINDS: [Kind; 5] = [
+    Kind::Lexical,
+    Kind::Uhd,
+    Kind::Dense,
+    Kind::Rows,
+    Kind::Passages,
+];
+
 /// Wraps a payload.
 #[must_use]
 pub fn wrap(kind: Kind, payload: &[u8]) -> Vec<u8> {
@@ -78,6 +87,20 @@ pub fn unwrap<'a>(file: &str, kind: Kind, bytes: &'a [u8]) -> Result<&'a [u8]> {
         return Err(corrupt("its checksum differs".to_owned()));
     }
     Ok(payload)
+}
+
+/// The kind that a file's header states; the payload is not looked at.
+///
+/// # Errors
+/// As [`unwrap`], and [`Error::Corrupt`] for a kind that does not exist.
+pub fn kind(file: &str, bytes: &[u8]) -> Result<Kind> {
+    let (header, _) = split_header(file, bytes)?;
+    check_version(file, u16::from_le_bytes([header[4], header[5]]))?;
+    let found = KINDS.into_iter().find(|kind| *kind as u8 == header[6]);
+    found.ok_or_else(|| Error::Corrupt {
+        file: file.to_owned(),
+        reason: format!("kind {}, which does not exist", header[6]),
+    })
 }
 
 /// Refuses versions that this code does not read.
@@ -128,6 +151,17 @@ mod tests {
     fn a_payload_comes_back() {
         let file = wrap(Kind::Dense, b"payload");
         assert_eq!(unwrap("d", Kind::Dense, &file).unwrap(), b"payload");
+    }
+
+    #[test]
+    fn a_header_states_its_kind() {
+        for expected in KINDS {
+            assert_eq!(kind("x", &wrap(expected, b"")).unwrap(), expected);
+        }
+        let mut unknown = wrap(Kind::Rows, b"");
+        unknown[6] = 99;
+        assert!(matches!(kind("x", &unknown), Err(Error::Corrupt { .. })));
+        assert!(matches!(kind("x", b"PK"), Err(Error::NotOurs { .. })));
     }
 
     #[test]

@@ -1,0 +1,213 @@
+//! The command line as it was typed. Each command turns its part into checked settings.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use siskin_core::search::{DEFAULT_LIMIT, Mode};
+
+const EXAMPLES: &str = "\
+Examples:
+  siskin index public                  index the built site in public, into public/siskin
+  siskin serve public                  try it: http://127.0.0.1:4173/
+  siskin search public \"cancel a job\"  search it here
+
+Exit codes: 0 done, 1 done with problems to look at (or nothing found), 2 failed.";
+
+/// Searches static sites by meaning, in the reader's browser.
+#[derive(Debug, Parser)]
+#[command(name = "siskin", version, about, after_help = EXAMPLES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Index(IndexArguments),
+    Search(SearchArguments),
+    Serve(ServeArguments),
+    Eval(EvalArguments),
+    Inspect(InspectArguments),
+    Verify(VerifyArguments),
+}
+
+/// How results and talk are printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Printing {
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no remarks: results and errors only.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Index a built site.
+///
+/// Reads the HTML below SITE and writes a folder that is complete in itself: the index,
+/// siskin.js with its worker and WebAssembly, and the encoder. An older index is replaced only
+/// once the new one is complete.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin index public
+  siskin index book --output book/search
+  siskin index public --no-runtime --json
+
+Then add to the site's pages:
+  <script type=\"module\" src=\"/siskin/siskin.js\"></script><siskin-search></siskin-search>")]
+pub struct IndexArguments {
+    /// Folder that the site's generator wrote (often public, dist, book or site).
+    #[arg(value_name = "SITE")]
+    pub site: PathBuf,
+    /// Folder to write; the folder above it must exist [default: SITE/siskin].
+    #[arg(long, short, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Folder with the encoder [default: the one that came with siskin].
+    #[arg(long, value_name = "DIR")]
+    pub encoder: Option<PathBuf>,
+    /// Folder with the browser's files [default: the one that came with siskin].
+    #[arg(long, value_name = "DIR")]
+    pub runtime: Option<PathBuf>,
+    /// Write the index only, without siskin.js, WebAssembly and encoder.
+    #[arg(long, conflicts_with = "runtime")]
+    pub no_runtime: bool,
+    /// Name every file that was left out.
+    #[arg(long, short)]
+    pub verbose: bool,
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Search an index.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin search public \"share data between threads\"
+  siskin search public/siskin --mode full --limit 3 --explain \"value may be missing\"
+  siskin search public --json E0382
+
+Modes: words (words only), table (words and meaning, no network), full (the network reads the
+query). With --json: {\"query\",\"mode\",\"took_ms\",\"results\":[{\"url\",\"title\",\"heading\",
+\"excerpt\",\"score\",\"matches\":[{\"kind\",\"query\",\"text\"}]}]}")]
+pub struct SearchArguments {
+    /// Folder with siskin.json, or the site's folder.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// What to look for.
+    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    pub query: String,
+    /// Most results.
+    #[arg(long, short, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    pub limit: usize,
+    /// How to search: words, table or full.
+    #[arg(long, short, value_name = "MODE", default_value_t = Mode::default())]
+    pub mode: Mode,
+    /// Say why each result was found.
+    #[arg(long)]
+    pub explain: bool,
+    /// Folder with the encoder for mode full [default: the bundle's own].
+    #[arg(long, value_name = "DIR")]
+    pub encoder: Option<PathBuf>,
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Serve a folder to browsers on this machine.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin serve public
+  siskin serve public --port 8080
+  siskin serve public --host 0.0.0.0   let other machines in")]
+pub struct ServeArguments {
+    /// The site's folder.
+    #[arg(value_name = "SITE")]
+    pub site: PathBuf,
+    /// Port to listen on; 0 takes any that is free.
+    #[arg(long, short, default_value_t = 4173)]
+    pub port: u16,
+    /// Address to listen on.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub host: IpAddr,
+    /// Print the address only.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Measure how well a data set's questions are answered.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin eval tests/cases/beir/hatchet-docs
+  siskin eval scifact --split test --mode table --baseline bm25 --json
+
+DATASET is a folder in the form of BEIR: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv. Encoded
+collections are kept and used again.")]
+pub struct EvalArguments {
+    /// Folder of the data set.
+    #[arg(value_name = "DATASET")]
+    pub dataset: PathBuf,
+    /// Which judgments to use: qrels/SPLIT.tsv.
+    #[arg(long, default_value = "dev")]
+    pub split: String,
+    /// Modes of Siskin to measure: words, table, full.
+    #[arg(
+        long,
+        value_name = "MODES",
+        value_delimiter = ',',
+        default_value = "words,table,full"
+    )]
+    pub mode: Vec<String>,
+    /// Systems to compare with: bm25, dense, hybrid.
+    #[arg(
+        long,
+        value_name = "SYSTEMS",
+        value_delimiter = ',',
+        default_value = "bm25,dense,hybrid"
+    )]
+    pub baseline: Vec<String>,
+    /// Folder with corpus.jsonl, if DATASET has none.
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
+    /// Folder with the encoder [default: the one that came with siskin].
+    #[arg(long, value_name = "DIR")]
+    pub encoder: Option<PathBuf>,
+    /// Folder with the encoder of the baselines dense and hybrid [default: as --encoder].
+    #[arg(long, value_name = "DIR")]
+    pub dense_encoder: Option<PathBuf>,
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Show what an index, or one of its files, holds and weighs.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin inspect public
+  siskin inspect public/siskin/dense-0123456789.bin --json")]
+pub struct InspectArguments {
+    /// Folder with siskin.json, the site's folder, or one .bin file.
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Check that every file of an index is there and undamaged.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin verify public
+
+Exit codes: 0 all is well, 1 something is damaged or missing, 2 could not check.")]
+pub struct VerifyArguments {
+    /// Folder with siskin.json, or the site's folder.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    #[command(flatten)]
+    pub printing: Printing,
+}

@@ -1,0 +1,208 @@
+//! `siskin search`: a question to a bundle.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use console::style;
+use serde::Serialize;
+use siskin_core::encoded::EncodedQuery;
+use siskin_core::manifest::Manifest;
+use siskin_core::search::{Match, MatchKind, Mode, Query, SearchResult};
+use siskin_encoder::Encoder;
+
+use super::Outcome;
+use crate::arguments::SearchArguments;
+use crate::bundle::BundleFolder;
+use crate::talk::{self, Talk, harmless};
+
+/// Runs the command; nothing found counts as a problem, as in grep.
+pub fn run(arguments: &SearchArguments) -> Result<Outcome> {
+    let answer = answer(arguments)?;
+    if arguments.printing.json {
+        talk::print_json(&answer)?;
+    } else {
+        talk::print(&answer.text(arguments.explain))?;
+        Talk::new(arguments.printing.quiet).remark(&answer.remark());
+    }
+    match answer.results.is_empty() {
+        true => Ok(Outcome::Problems),
+        false => Ok(Outcome::Done),
+    }
+}
+
+fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
+    let bundle = BundleFolder::open(&arguments.bundle)?;
+    let engine = bundle.engine()?;
+    let encoder = match arguments.mode {
+        Mode::Words | Mode::Table => None,
+        Mode::Full => Some(encoder(&bundle, arguments.encoder.as_deref())?),
+    };
+    let started = Instant::now();
+    let encoded = encoder.map(|encoder| encode(&encoder, &arguments.query));
+    let encoded = encoded.transpose()?;
+    let results = engine.search(&Query {
+        text: &arguments.query,
+        mode: arguments.mode,
+        limit: arguments.limit,
+        encoded: encoded.as_ref(),
+    })?;
+    Ok(Answer {
+        query: &arguments.query,
+        mode: arguments.mode,
+        took_ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+        results,
+    })
+}
+
+/// The encoder given, or the bundle's own; it must be the one that made the codes.
+fn encoder(bundle: &BundleFolder, given: Option<&Path>) -> Result<Encoder> {
+    let encoder = Encoder::open(given.map_or_else(|| bundle.encoder_folder(), Path::to_owned))?;
+    Manifest::check_encoder(&bundle.manifest, encoder.id())?;
+    Ok(encoder)
+}
+
+fn encode(encoder: &Encoder, query: &str) -> Result<EncodedQuery> {
+    Ok(encoder.encode_query(query)?)
+}
+
+/// The result of `--json`.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    query: &'a str,
+    mode: Mode,
+    took_ms: f64,
+    results: Vec<SearchResult>,
+}
+
+impl Answer<'_> {
+    fn text(&self, explain: bool) -> String {
+        let numbered = self.results.iter().enumerate();
+        let entry = |(i, result)| entry(i + 1, result, explain);
+        numbered.map(entry).collect::<Vec<_>>().join("\n")
+    }
+
+    fn remark(&self) -> String {
+        let (mode, took_ms) = (self.mode, self.took_ms);
+        match self.results.len() {
+            0 => format!("no results for this query in mode {mode}; try other or fewer words"),
+            1 => format!("1 result in {took_ms:.1} ms ({mode})"),
+            count => format!("{count} results in {took_ms:.1} ms ({mode})"),
+        }
+    }
+}
+
+/// One result as people read it.
+fn entry(rank: usize, result: &SearchResult, explain: bool) -> String {
+    let title = match result.heading.is_empty() {
+        true => result.title.clone(),
+        false => format!("{} › {}", result.title, result.heading),
+    };
+    let mut entry = format!(
+        "{rank}. {}\n   {}\n   {}\n",
+        style(harmless(&title)).bold(),
+        style(harmless(&result.url)).cyan(),
+        marked(&harmless(&result.excerpt), &result.matches),
+    );
+    if explain {
+        entry += &format!("   {}\n", explanation(result));
+    }
+    entry
+}
+
+/// Why a result was found: `score 2.10; threads = thread; safely ≈ safe`.
+fn explanation(result: &SearchResult) -> String {
+    let matches = result.matches.iter().map(|found| {
+        let sign = match found.kind {
+            MatchKind::Word => "=",
+            MatchKind::Meaning => "≈",
+        };
+        harmless(&format!("{} {sign} {}", found.query, found.text))
+    });
+    let score = std::iter::once(format!("score {:.2}", result.score));
+    score.chain(matches).collect::<Vec<_>>().join("; ")
+}
+
+/// `text` with the matched words in yellow, if stdout is a terminal.
+fn marked(text: &str, matches: &[Match]) -> String {
+    let mut marked = String::new();
+    let mut end = 0;
+    for range in occurrences(text, matches) {
+        marked += &text[end..range.start];
+        marked += &style(&text[range.clone()]).yellow().bold().to_string();
+        end = range.end;
+    }
+    marked + &text[end..]
+}
+
+/// Where matched words stand in `text` as whole words: in order, none overlapping another.
+fn occurrences(text: &str, matches: &[Match]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = matches
+        .iter()
+        .filter(|found| !found.text.is_empty())
+        .flat_map(|found| text.match_indices(&found.text))
+        .map(|(start, word)| start..start + word.len())
+        .filter(|range| is_whole_word(text, range))
+        .collect();
+    found.sort_by_key(|range| (range.start, usize::MAX - range.end));
+    let mut end = 0;
+    found.retain(|range| {
+        let is_free = range.start >= end;
+        end = if is_free { range.end } else { end };
+        is_free
+    });
+    found
+}
+
+fn is_whole_word(text: &str, range: &Range<usize>) -> bool {
+    let before = text[..range.start].chars().next_back();
+    let after = text[range.end..].chars().next();
+    ![before, after]
+        .into_iter()
+        .flatten()
+        .any(char::is_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(text: &str) -> Match {
+        Match {
+            kind: MatchKind::Word,
+            query: text.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn whole_words_are_found_once_and_the_longest_wins() {
+        let text = "Rc and Arc: Rc<RefCell<T>> in über-Rc, Überrc";
+        let found = occurrences(text, &[word("Rc"), word("Rc<RefCell<T>>"), word("")]);
+        let words: Vec<_> = found.into_iter().map(|range| &text[range]).collect();
+        assert_eq!(words, ["Rc", "Rc<RefCell<T>>", "Rc"]);
+    }
+
+    #[test]
+    fn explanations_tell_words_and_meanings_apart() {
+        let meaning = Match {
+            kind: MatchKind::Meaning,
+            query: "abort".to_owned(),
+            text: "cancel".to_owned(),
+        };
+        let result = SearchResult {
+            url: "/a#b".to_owned(),
+            title: "A".to_owned(),
+            heading: "B".to_owned(),
+            excerpt: "cancel a\u{1b}[2J job".to_owned(),
+            score: 1.5,
+            matches: vec![word("job"), meaning],
+        };
+        assert_eq!(
+            explanation(&result),
+            "score 1.50; job = job; abort ≈ cancel"
+        );
+        assert!(!entry(1, &result, true).contains("\u{1b}[2J"));
+    }
+}

@@ -1,0 +1,331 @@
+//! `siskin serve`: a folder as a static host would serve it, for this machine's browsers.
+
+use std::fs::{self, File};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context, Result, anyhow, bail};
+use siskin_core::manifest::MANIFEST_FILE;
+use tiny_http::{Header, Method, Request, Response, Server, StatusCode};
+
+use super::Outcome;
+use crate::arguments::ServeArguments;
+use crate::bundle::DEFAULT_FOLDER;
+use crate::talk::{self, Talk};
+
+/// Requests answered at the same time: about as many as a browser opens connections.
+const WORKERS: usize = 8;
+const INDEX_FILE: &str = "index.html";
+const NOT_FOUND_FILE: &str = "404.html";
+
+/// Runs the command; returns only when it cannot go on.
+pub fn run(arguments: &ServeArguments) -> Result<Outcome> {
+    let site = Site::open(&arguments.site)?;
+    let server = listen(arguments.host, arguments.port)?;
+    let address = server
+        .server_addr()
+        .to_ip()
+        .context("no address to listen on")?;
+    talk::print(&format!("http://{address}/\n"))?;
+    let talk = Talk::new(arguments.quiet);
+    talk.remark(&format!(
+        "serving {}; Ctrl-C stops",
+        arguments.site.display()
+    ));
+    if !site.root.join(DEFAULT_FOLDER).join(MANIFEST_FILE).is_file() {
+        talk.remark("it has no index in siskin/ yet: run `siskin index` on it");
+    }
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| answer_requests(&server, &site));
+        }
+    });
+    bail!("the server on {address} stopped; start it again")
+}
+
+fn listen(host: IpAddr, port: u16) -> Result<Server> {
+    let address = SocketAddr::new(host, port);
+    Server::http(address).map_err(|error| {
+        anyhow!("cannot listen on {address} ({error}); choose another with --port or --host")
+    })
+}
+
+fn answer_requests(server: &Server, site: &Site) {
+    for request in server.incoming_requests() {
+        let (path, is_read) = (request.url().to_owned(), is_read(&request));
+        let answer = match is_read {
+            true => site.answer(&path),
+            false => Answer::MethodNotAllowed,
+        };
+        // A browser that closed the connection has no use for the answer: nothing to do.
+        let _ = respond(request, answer);
+    }
+}
+
+fn is_read(request: &Request) -> bool {
+    matches!(request.method(), Method::Get | Method::Head)
+}
+
+/// What a request is answered with.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    /// A file of the site.
+    File(PathBuf),
+    /// The address needs a slash at its end.
+    Redirect(String),
+    /// There is no such file; the site's own page for this, if it has one.
+    NotFound(Option<PathBuf>),
+    /// Neither GET nor HEAD.
+    MethodNotAllowed,
+}
+
+/// A folder whose files may be served.
+#[derive(Debug)]
+struct Site {
+    /// Canonical path.
+    root: PathBuf,
+}
+
+impl Site {
+    fn open(folder: &Path) -> Result<Self> {
+        if !folder.is_dir() {
+            bail!(
+                "no such folder: {}; give the folder with the site",
+                folder.display()
+            );
+        }
+        let root = folder.canonicalize();
+        let root = root.with_context(|| format!("cannot read {}", folder.display()))?;
+        Ok(Self { root })
+    }
+
+    /// The answer to a request for `url`, which begins with `/` and may have a query.
+    fn answer(&self, url: &str) -> Answer {
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let Some(found) = decoded(path).and_then(|path| self.existing(&path)) else {
+            return self.not_found();
+        };
+        if !found.is_dir() {
+            return Answer::File(found);
+        }
+        if !path.ends_with('/') {
+            let query = if query.is_empty() {
+                String::new()
+            } else {
+                format!("?{query}")
+            };
+            return Answer::Redirect(format!("/{}/{query}", path.trim_start_matches('/')));
+        }
+        match found.join(INDEX_FILE) {
+            index if index.is_file() => Answer::File(index),
+            _ => self.not_found(),
+        }
+    }
+
+    /// The file or folder at a decoded path, if it lies within the site.
+    fn existing(&self, path: &str) -> Option<PathBuf> {
+        if path.contains('\0') || path.contains('\\') {
+            return None;
+        }
+        let wants_folder = path.ends_with('/');
+        let found = self
+            .root
+            .join(path.trim_start_matches('/'))
+            .canonicalize()
+            .ok()?;
+        (found.starts_with(&self.root) && (found.is_dir() || !wants_folder)).then_some(found)
+    }
+
+    fn not_found(&self) -> Answer {
+        let page = self.root.join(NOT_FOUND_FILE);
+        Answer::NotFound(page.is_file().then_some(page))
+    }
+}
+
+/// `path` with `%xx` resolved; `None` if that gives no UTF-8.
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        match tail.split_first_chunk::<2>() {
+            Some((digits, after)) if first == b'%' && digits.iter().all(u8::is_ascii_hexdigit) => {
+                bytes.push(hex_value(digits[0]) << 4 | hex_value(digits[1]));
+                rest = after;
+            }
+            _ => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// The value of a hexadecimal digit; 0 for anything else.
+fn hex_value(digit: u8) -> u8 {
+    let value = char::from(digit).to_digit(16).unwrap_or_default();
+    u8::try_from(value).unwrap_or_default()
+}
+
+fn respond(request: Request, answer: Answer) -> Result<()> {
+    match answer {
+        Answer::File(path) => respond_with_file(request, &path, StatusCode(200)),
+        Answer::NotFound(Some(page)) => respond_with_file(request, &page, StatusCode(404)),
+        Answer::NotFound(None) => respond_with_text(request, "not found\n", 404, None),
+        Answer::Redirect(to) => {
+            respond_with_text(request, "moved\n", 301, Some(header("Location", &to)?))
+        }
+        Answer::MethodNotAllowed => {
+            let allow = header("Allow", "GET, HEAD")?;
+            respond_with_text(request, "only GET and HEAD\n", 405, Some(allow))
+        }
+    }
+}
+
+fn respond_with_text(
+    request: Request,
+    text: &str,
+    status: u16,
+    header: Option<Header>,
+) -> Result<()> {
+    let response = Response::from_string(text).with_status_code(status);
+    Ok(match header {
+        Some(header) => request.respond(response.with_header(header)),
+        None => request.respond(response),
+    }?)
+}
+
+fn respond_with_file(request: Request, path: &Path, status: StatusCode) -> Result<()> {
+    let tag = entity_tag(path)?;
+    let is_known = request
+        .headers()
+        .iter()
+        .any(|header| header.field.equiv("If-None-Match") && header.value.as_str() == tag);
+    if is_known && status == StatusCode(200) {
+        let response = Response::empty(304).with_header(header("ETag", &tag)?);
+        return Ok(request.respond(response)?);
+    }
+    let response = Response::from_file(File::open(path)?)
+        .with_status_code(status)
+        // A length, not chunks: pages show how much of the encoder has come.
+        .with_chunked_threshold(usize::MAX)
+        .with_header(header("Content-Type", content_type(path))?)
+        .with_header(header("Cache-Control", "no-cache")?)
+        .with_header(header("X-Content-Type-Options", "nosniff")?)
+        .with_header(header("ETag", &tag)?);
+    Ok(request.respond(response)?)
+}
+
+fn header(name: &str, value: &str) -> Result<Header> {
+    Header::from_bytes(name, value).map_err(|()| anyhow!("{value} cannot be the header {name}"))
+}
+
+/// Changes whenever the file is written: its length and time.
+fn entity_tag(path: &Path) -> Result<String> {
+    let metadata = fs::metadata(path)?;
+    let modified = metadata.modified()?.duration_since(UNIX_EPOCH)?;
+    Ok(format!(
+        "\"{:x}-{:x}\"",
+        metadata.len(),
+        modified.as_nanos()
+    ))
+}
+
+fn content_type(path: &Path) -> &'static str {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    match extension.to_str().unwrap_or_default() {
+        "html" | "htm" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" | "map" => "application/json",
+        "webmanifest" => "application/manifest+json",
+        "wasm" => "application/wasm",
+        "txt" | "md" => "text/plain; charset=utf-8",
+        "xml" => "application/xml",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "avif" => "image/avif",
+        "ico" => "image/x-icon",
+        "woff" => "font/woff",
+        "woff2" => "font/woff2",
+        "ttf" => "font/ttf",
+        "pdf" => "application/pdf",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::{TempDir, tempdir};
+
+    fn site() -> (TempDir, Site) {
+        let folder = tempdir().unwrap();
+        let root = folder.path().join("site");
+        fs::create_dir_all(root.join("guide/empty")).unwrap();
+        for name in ["index.html", "guide/index.html", "guide/a b.html"] {
+            fs::write(root.join(name), "x").unwrap();
+        }
+        fs::write(folder.path().join("secret.txt"), "x").unwrap();
+        let site = Site::open(&root).unwrap();
+        (folder, site)
+    }
+
+    #[test]
+    fn paths_lead_to_files_and_folders_to_their_index() {
+        let (_folder, site) = site();
+        let file = |name| Answer::File(site.root.join(name));
+        assert_eq!(site.answer("/"), file("index.html"));
+        assert_eq!(site.answer("/guide/?q=1"), file("guide/index.html"));
+        assert_eq!(site.answer("/guide/a%20b.html"), file("guide/a b.html"));
+        assert_eq!(
+            site.answer("/guide?q=1"),
+            Answer::Redirect("/guide/?q=1".to_owned())
+        );
+        assert_eq!(
+            site.answer("//guide"),
+            Answer::Redirect("/guide/".to_owned())
+        );
+    }
+
+    #[test]
+    fn nothing_outside_the_site_is_served() {
+        let (_folder, site) = site();
+        let paths = [
+            "/../secret.txt",
+            "/%2e%2e/secret.txt",
+            "/guide/..%2f..%2fsecret.txt",
+            "/..%5csecret.txt",
+            "/guide/empty/",
+            "/index.html/",
+            "/%00",
+            "/%ff",
+            "/nothing",
+        ];
+        for path in paths {
+            assert_eq!(site.answer(path), Answer::NotFound(None), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_out_of_the_site_are_not_followed() {
+        let (folder, site) = site();
+        std::os::unix::fs::symlink(folder.path().join("secret.txt"), site.root.join("link.txt"))
+            .unwrap();
+        assert_eq!(site.answer("/link.txt"), Answer::NotFound(None));
+    }
+
+    #[test]
+    fn percent_signs_that_are_no_code_stay() {
+        assert_eq!(
+            decoded("/100%/%zz/%+1/%4a").as_deref(),
+            Some("/100%/%zz/%+1/J")
+        );
+    }
+}

@@ -1,0 +1,355 @@
+//! The folder that `siskin index` writes: whose files it holds, and how a new one takes its place.
+//!
+//! Everything is written to a hidden folder beside the output. When it is complete, two renames
+//! put it in place. A run that fails removes it, a run that was killed leaves it to the next.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::receipt::{RECEIPT_FILE, Receipt, Written, files_below, slashed};
+
+/// A lock on this file in the hidden folder says that a run is at work there.
+const LOCK_FILE: &str = "siskin.lock";
+
+/// An output folder that may be written: absent, empty, or entirely ours.
+#[derive(Debug)]
+pub struct Output {
+    folder: PathBuf,
+}
+
+impl Output {
+    /// Checks that `folder` may be replaced. Writes nothing.
+    ///
+    /// # Errors
+    /// When it is a file, holds files that Siskin did not write, or has no folder above it.
+    pub fn check(folder: &Path) -> Result<Self> {
+        let folder = resolve(folder)?;
+        if folder.exists() {
+            check_owner(&folder)?;
+        }
+        Ok(Self { folder })
+    }
+
+    /// The folder's path.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The path of a hidden folder beside the output.
+    fn beside(&self, role: &str) -> PathBuf {
+        let name = self.folder.file_name().unwrap_or_default();
+        self.folder
+            .with_file_name(format!(".{}.siskin-{role}", name.to_string_lossy()))
+    }
+
+    /// Where the output before this one waits while the new one takes its place.
+    fn previous(&self) -> PathBuf {
+        self.beside("previous")
+    }
+
+    /// Puts an output back that an interrupted run had moved away, and clears what it replaced.
+    fn recover(&self) -> Result<()> {
+        let previous = self.previous();
+        if !previous.join(RECEIPT_FILE).is_file() {
+            return Ok(());
+        }
+        if self.folder.exists() {
+            remove(&previous)
+        } else {
+            rename(&previous, &self.folder)
+        }
+    }
+}
+
+/// `folder` without links and dots.
+fn resolve(folder: &Path) -> Result<PathBuf> {
+    let unreadable = || format!("cannot read {}", folder.display());
+    if folder.exists() {
+        return folder.canonicalize().with_context(unreadable);
+    }
+    let absolute = std::path::absolute(folder).with_context(unreadable)?;
+    let (Some(above), Some(name)) = (absolute.parent(), absolute.file_name()) else {
+        bail!(
+            "cannot write to {}; name another folder with --output",
+            folder.display()
+        );
+    };
+    let missing = || format!("no such folder: {}; create it first", above.display());
+    Ok(above.canonicalize().with_context(missing)?.join(name))
+}
+
+fn check_owner(folder: &Path) -> Result<()> {
+    if !folder.is_dir() {
+        bail!(
+            "{} is a file; name another folder with --output",
+            folder.display()
+        );
+    }
+    let receipt = Receipt::read(folder)?.unwrap_or_else(Receipt::empty);
+    let is_ours = |path: &PathBuf| {
+        let name = slashed(path);
+        name == RECEIPT_FILE || receipt.files.contains_key(&name)
+    };
+    let files = files_below(folder)?;
+    match files.iter().find(|path| !is_ours(path)) {
+        Some(stranger) => bail!(
+            "{} holds files that siskin did not write ({}); name another folder with --output, or \
+             remove it yourself",
+            folder.display(),
+            stranger.display()
+        ),
+        None => Ok(()),
+    }
+}
+
+/// A new output, as it is being written.
+#[derive(Debug)]
+pub struct Staging {
+    output: Output,
+    folder: PathBuf,
+    /// Held for as long as this run writes.
+    lock: File,
+    receipt: Receipt,
+}
+
+impl Staging {
+    /// An empty hidden folder beside `output`; removed when dropped.
+    ///
+    /// # Errors
+    /// When it cannot be made, or another run is writing the same output.
+    pub fn create(output: Output) -> Result<Self> {
+        let folder = output.beside("partial");
+        let lock = lock(&folder)?;
+        let staging = Self {
+            output,
+            folder,
+            lock,
+            receipt: Receipt::empty(),
+        };
+        staging.output.recover()?;
+        Ok(staging)
+    }
+
+    /// Writes one file; `name` has `/` between folders.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&mut self, name: &str, content: &[u8]) -> Result<()> {
+        let path = self.folder.join(name);
+        let cannot = || format!("cannot write {}", path.display());
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above).with_context(cannot)?;
+        }
+        fs::write(&path, content).with_context(cannot)?;
+        self.receipt
+            .files
+            .insert(name.to_owned(), Written::of(content));
+        Ok(())
+    }
+
+    /// Puts the new output in the place of the old one, and says what it holds.
+    ///
+    /// # Errors
+    /// When a folder cannot be renamed; the old output then stays where it was.
+    pub fn put_in_place(self) -> Result<Receipt> {
+        let receipt = self.folder.join(RECEIPT_FILE);
+        fs::write(&receipt, self.receipt.to_json()?)
+            .with_context(|| format!("cannot write {}", receipt.display()))?;
+        fs::remove_file(self.folder.join(LOCK_FILE)).context("cannot finish the index")?;
+        self.swap()?;
+        Ok(self.receipt.clone())
+    }
+
+    fn swap(&self) -> Result<()> {
+        let (output, previous) = (&self.output.folder, self.output.previous());
+        if !output.exists() {
+            return rename(&self.folder, output);
+        }
+        rename(output, &previous)?;
+        if let Err(error) = rename(&self.folder, output) {
+            rename(&previous, output)?;
+            return Err(error);
+        }
+        remove(&previous)
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+        if self.folder.exists() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Makes `folder` or clears what a killed run left there, and locks it.
+fn lock(folder: &Path) -> Result<File> {
+    let cannot = || format!("cannot write {}", folder.display());
+    let path = folder.join(LOCK_FILE);
+    if folder.exists() && !path.exists() && !folder.join(RECEIPT_FILE).exists() {
+        bail!(
+            "{} is in the way and not ours; move or remove it",
+            folder.display()
+        );
+    }
+    fs::create_dir_all(folder).with_context(cannot)?;
+    let lock = File::create(&path).with_context(cannot)?;
+    match lock.try_lock() {
+        Ok(()) => clear(folder).with_context(cannot).map(|()| lock),
+        Err(TryLockError::WouldBlock) => bail!(
+            "another siskin index is writing beside {}; wait until it is done",
+            folder.display()
+        ),
+        Err(TryLockError::Error(error)) => Err(error).with_context(cannot),
+    }
+}
+
+/// Removes everything in `folder` but the lock.
+fn clear(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        } else if entry.file_name() != LOCK_FILE {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to)
+        .with_context(|| format!("cannot rename {} to {}", from.display(), to.display()))
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::tempdir;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn staging(output: &Path) -> Result<Staging> {
+        Staging::create(Output::check(output)?)
+    }
+
+    #[test]
+    fn a_finished_output_replaces_the_old_one_whole() {
+        let site = tempdir().unwrap();
+        let output = site.path().join("siskin");
+        for content in ["one", "two"] {
+            let mut staging = staging(&output).unwrap();
+            staging
+                .write(&format!("{content}/a.bin"), content.as_bytes())
+                .unwrap();
+            staging.put_in_place().unwrap();
+        }
+        assert_eq!(names(&output), ["siskin-files.json", "two"]);
+        assert_eq!(names(site.path()), ["siskin"]);
+    }
+
+    #[test]
+    fn an_unfinished_output_leaves_the_old_one_and_no_trace() {
+        let site = tempdir().unwrap();
+        let output = site.path().join("siskin");
+        let mut first = staging(&output).unwrap();
+        first.write("a.bin", b"first").unwrap();
+        first.put_in_place().unwrap();
+        let mut second = staging(&output).unwrap();
+        second.write("a.bin", b"second").unwrap();
+        drop(second);
+        assert_eq!(fs::read(output.join("a.bin")).unwrap(), b"first");
+        assert_eq!(names(site.path()), ["siskin"]);
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_cleared() {
+        let site = tempdir().unwrap();
+        let left = site.path().join(".siskin.siskin-partial");
+        fs::create_dir_all(left.join("encoder")).unwrap();
+        fs::write(left.join(LOCK_FILE), "").unwrap();
+        fs::write(left.join("encoder/half"), "x").unwrap();
+        let mut staging = staging(&site.path().join("siskin")).unwrap();
+        staging.write("a.bin", b"a").unwrap();
+        staging.put_in_place().unwrap();
+        assert_eq!(names(site.path()), ["siskin"]);
+        assert_eq!(
+            names(&site.path().join("siskin")),
+            ["a.bin", "siskin-files.json"]
+        );
+    }
+
+    #[test]
+    fn an_output_that_a_killed_run_moved_away_comes_back() {
+        let site = tempdir().unwrap();
+        let output = site.path().join("siskin");
+        let mut first = staging(&output).unwrap();
+        first.write("a.bin", b"first").unwrap();
+        first.put_in_place().unwrap();
+        fs::rename(&output, site.path().join(".siskin.siskin-previous")).unwrap();
+        drop(staging(&output).unwrap());
+        assert_eq!(names(site.path()), ["siskin"]);
+        assert_eq!(fs::read(output.join("a.bin")).unwrap(), b"first");
+    }
+
+    #[test]
+    fn two_runs_do_not_write_the_same_output() {
+        let site = tempdir().unwrap();
+        let output = site.path().join("siskin");
+        let first = staging(&output).unwrap();
+        let error = staging(&output).unwrap_err().to_string();
+        assert!(
+            error.starts_with("another siskin index is writing"),
+            "{error}"
+        );
+        drop(first);
+        assert!(staging(&output).is_ok());
+    }
+
+    #[test]
+    fn folders_with_other_peoples_files_are_refused() {
+        let site = tempdir().unwrap();
+        fs::write(site.path().join("notes.txt"), "mine").unwrap();
+        let error = Output::check(site.path()).unwrap_err().to_string();
+        assert!(error.contains("did not write (notes.txt)"), "{error}");
+        let error = Output::check(&site.path().join("notes.txt"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.ends_with("is a file; name another folder with --output"),
+            "{error}"
+        );
+        let error = Output::check(&site.path().join("no/siskin"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.ends_with("no; create it first"), "{error}");
+        assert_eq!(names(site.path()), ["notes.txt"]);
+    }
+
+    #[test]
+    fn a_stranger_in_the_hidden_place_is_left_alone() {
+        let site = tempdir().unwrap();
+        let hidden = site.path().join(".siskin.siskin-partial");
+        fs::create_dir(&hidden).unwrap();
+        fs::write(hidden.join("diary"), "mine").unwrap();
+        let error = staging(&site.path().join("siskin"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.ends_with("not ours; move or remove it"), "{error}");
+        assert_eq!(names(&hidden), ["diary"]);
+    }
+}
