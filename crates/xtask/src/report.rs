@@ -110,10 +110,9 @@ fn row(result: &StepResult) -> String {
         Outcome::Failed => "FAILED",
         Outcome::Blocked => "blocked",
     };
-    let tests = if result.tests.is_empty() {
-        String::new()
-    } else {
-        format!("{} + {}", result.tests.passed, result.tests.failed)
+    let tests = match result.tests {
+        tests if tests.is_empty() => String::new(),
+        Counts { passed, failed } => format!("{passed} passed, {failed} failed"),
     };
     let seconds = result.duration.as_secs_f64();
     format!("{:<10} {outcome:<8} {seconds:>8.1}  {tests}", result.name)
@@ -215,9 +214,13 @@ mod tests {
 
     #[test]
     fn the_table_ends_with_the_sum() {
-        let table = table(&[step("format", Outcome::Passed, 0, 0)]);
+        let table = table(&[
+            step("format", Outcome::Passed, 0, 0),
+            step("rust", Outcome::Failed, 8, 1),
+        ]);
         let lines: Vec<_> = table.lines().collect();
         assert_eq!(lines[1], "format     passed        1.5");
-        assert_eq!(lines[2], "1 passed, 0 failed");
+        assert_eq!(lines[2], "rust       FAILED        1.5  8 passed, 1 failed");
+        assert_eq!(lines[3], "9 passed, 1 failed");
     }
 }
