@@ -8,7 +8,9 @@
 use anyhow::{Result, ensure};
 use rayon::prelude::*;
 
-use super::vector::{Adam, Order, add_scaled, dot, mean_row, median, norm, normalize, softmax, through_normalize};
+use super::vector::{
+    Adam, Order, add_scaled, dot, mean_row, median, norm, normalize, softmax, through_normalize,
+};
 
 /// Constant of the smoothed inverse frequency `a / (a + p)`.
 const SMOOTHING: f32 = 1e-3;
@@ -42,7 +44,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { epochs: 8, batch: 256, learning_rate: 2e-3, contrast: 0.05, temperature: 0.05, seed: 1 }
+        Self {
+            epochs: 8,
+            batch: 256,
+            learning_rate: 2e-3,
+            contrast: 0.05,
+            temperature: 0.05,
+            seed: 1,
+        }
     }
 }
 
@@ -60,7 +69,11 @@ pub fn occurrences(pieces: &[Vec<u32>], vocabulary: usize) -> Vec<u32> {
 /// Rows to start from: each piece's `own` vector minus `mean`, times its smoothed inverse
 /// frequency. `own`: `[pieces, dim]`; `occurrences`: `[pieces]`.
 pub fn start(own: &[f32], mean: &[f32], occurrences: &[u32]) -> Vec<f32> {
-    let total = occurrences.iter().map(|count| *count as f32).sum::<f32>().max(1.0);
+    let total = occurrences
+        .iter()
+        .map(|count| *count as f32)
+        .sum::<f32>()
+        .max(1.0);
     let rows = own.chunks(mean.len()).zip(occurrences);
     rows.flat_map(|(row, count)| {
         let weight = SMOOTHING / (SMOOTHING + *count as f32 / total);
@@ -113,7 +126,11 @@ pub fn train(
     mut after_epoch: impl FnMut(usize, &[f32]),
 ) -> Result<()> {
     let count = texts.pieces.len();
-    ensure!(count * dim == texts.targets.len(), "{count} texts, {} target values", texts.targets.len());
+    ensure!(
+        count * dim == texts.targets.len(),
+        "{count} texts, {} target values",
+        texts.targets.len()
+    );
     let begin = lengths(rows, dim);
     let mut trainer = Trainer::new(rows, dim, texts, options);
     for epoch in 0..options.epochs {
@@ -139,7 +156,11 @@ fn stretch_unseen(rows: &mut [f32], dim: usize, begin: &[f32], occurrences: &[u3
         return;
     }
     let stretch = median(stretches);
-    for (row, _) in rows.chunks_mut(dim).zip(occurrences).filter(|(_, count)| **count == 0) {
+    for (row, _) in rows
+        .chunks_mut(dim)
+        .zip(occurrences)
+        .filter(|(_, count)| **count == 0)
+    {
         row.iter_mut().for_each(|x| *x *= stretch);
     }
 }
@@ -161,8 +182,18 @@ impl<'a> Trainer<'a> {
     fn new(rows: &'a mut [f32], dim: usize, texts: &'a Texts<'a>, options: &'a Options) -> Self {
         let adam = Adam::new(rows.len() / dim, dim);
         let gradient = vec![0f32; rows.len()];
-        let order = (0..texts.pieces.len()).filter(|text| texts.pieces.get(*text).is_some_and(|p| !p.is_empty()));
-        Self { adam, gradient, order: order.collect(), random: Order::new(options.seed), rows, dim, texts, options }
+        let order = (0..texts.pieces.len())
+            .filter(|text| texts.pieces.get(*text).is_some_and(|p| !p.is_empty()));
+        Self {
+            adam,
+            gradient,
+            order: order.collect(),
+            random: Order::new(options.seed),
+            rows,
+            dim,
+            texts,
+            options,
+        }
     }
 
     fn epoch(&mut self, epoch: usize) {
@@ -180,7 +211,11 @@ impl<'a> Trainer<'a> {
     fn step(&mut self, batch: &[usize], rate: f32) {
         let gradients = batch_gradients(self.rows, self.dim, self.texts, batch, self.options);
         let mut touched = Vec::new();
-        for (pieces, gradient) in batch.iter().filter_map(|text| self.texts.pieces.get(*text)).zip(&gradients) {
+        for (pieces, gradient) in batch
+            .iter()
+            .filter_map(|text| self.texts.pieces.get(*text))
+            .zip(&gradients)
+        {
             for piece in pieces {
                 let begin = *piece as usize * self.dim;
                 if let Some(sum) = self.gradient.get_mut(begin..begin + self.dim) {
@@ -193,7 +228,10 @@ impl<'a> Trainer<'a> {
         touched.dedup();
         for piece in touched {
             let range = piece * self.dim..(piece + 1) * self.dim;
-            if let (Some(row), Some(gradient)) = (self.rows.get_mut(range.clone()), self.gradient.get_mut(range)) {
+            if let (Some(row), Some(gradient)) = (
+                self.rows.get_mut(range.clone()),
+                self.gradient.get_mut(range),
+            ) {
                 self.adam.update(piece, row, gradient, rate);
                 gradient.fill(0.0);
             }
@@ -202,9 +240,21 @@ impl<'a> Trainer<'a> {
 }
 
 /// Gradient of the batch's summed loss with respect to each text's sum of rows.
-fn batch_gradients(rows: &[f32], dim: usize, texts: &Texts, batch: &[usize], options: &Options) -> Vec<Vec<f32>> {
-    let targets: Vec<&[f32]> = batch.iter().filter_map(|text| texts.targets.get(text * dim..(text + 1) * dim)).collect();
-    let pieces: Vec<&Vec<u32>> = batch.iter().filter_map(|text| texts.pieces.get(*text)).collect();
+fn batch_gradients(
+    rows: &[f32],
+    dim: usize,
+    texts: &Texts,
+    batch: &[usize],
+    options: &Options,
+) -> Vec<Vec<f32>> {
+    let targets: Vec<&[f32]> = batch
+        .iter()
+        .filter_map(|text| texts.targets.get(text * dim..(text + 1) * dim))
+        .collect();
+    let pieces: Vec<&Vec<u32>> = batch
+        .iter()
+        .filter_map(|text| texts.pieces.get(*text))
+        .collect();
     let one = |(own, pieces): (usize, &&Vec<u32>)| {
         let mut unit = sum(rows, dim, pieces);
         let length = normalize(&mut unit);
@@ -219,9 +269,16 @@ fn unit_gradient(unit: &[f32], targets: &[&[f32]], own: usize, options: &Options
     let mut gradient = vec![0f32; unit.len()];
     let strength = options.contrast / options.temperature;
     if strength > 0.0 {
-        let mut shares: Vec<f32> = targets.iter().map(|target| dot(unit, target) / options.temperature).collect();
+        let mut shares: Vec<f32> = targets
+            .iter()
+            .map(|target| dot(unit, target) / options.temperature)
+            .collect();
         softmax(&mut shares);
-        for (share, target) in shares.iter().zip(targets).filter(|(share, _)| **share > 1e-4) {
+        for (share, target) in shares
+            .iter()
+            .zip(targets)
+            .filter(|(share, _)| **share > 1e-4)
+        {
             add_scaled(&mut gradient, strength * share, target);
         }
     }
@@ -258,7 +315,9 @@ mod tests {
         let value = |i: usize, phase: f32| (i as f32 * 1.7 + phase).sin();
         let start: Vec<f32> = (0..6 * DIM).map(|i| value(i, 0.0)).collect();
         let hidden: Vec<f32> = (0..6 * DIM).map(|i| value(i, 0.9)).collect();
-        let pieces: Vec<Vec<u32>> = (0..5u32).flat_map(|a| (a + 1..5).map(move |b| vec![a, b])).collect();
+        let pieces: Vec<Vec<u32>> = (0..5u32)
+            .flat_map(|a| (a + 1..5).map(move |b| vec![a, b]))
+            .collect();
         let targets = pieces.iter().flat_map(|pieces| {
             let mut target = sum(&hidden, DIM, pieces);
             normalize(&mut target);
@@ -269,11 +328,17 @@ mod tests {
     }
 
     fn loss(rows: &[f32], texts: &Texts, batch: &[usize], options: &Options) -> f32 {
-        let targets: Vec<&[f32]> = batch.iter().map(|text| &texts.targets[text * DIM..(text + 1) * DIM]).collect();
+        let targets: Vec<&[f32]> = batch
+            .iter()
+            .map(|text| &texts.targets[text * DIM..(text + 1) * DIM])
+            .collect();
         let of = |(own, text): (usize, &usize)| {
             let mut unit = sum(rows, DIM, &texts.pieces[*text]);
             normalize(&mut unit);
-            let mut shares: Vec<f32> = targets.iter().map(|t| dot(&unit, t) / options.temperature).collect();
+            let mut shares: Vec<f32> = targets
+                .iter()
+                .map(|t| dot(&unit, t) / options.temperature)
+                .collect();
             softmax(&mut shares);
             -dot(&unit, targets[own]) - options.contrast * shares[own].ln()
         };
@@ -283,8 +348,15 @@ mod tests {
     #[test]
     fn gradient_agrees_with_finite_differences() {
         let (rows, pieces, targets) = toy();
-        let texts = Texts { pieces: &pieces, targets: &targets };
-        let options = Options { contrast: 0.5, temperature: 0.5, ..Options::default() };
+        let texts = Texts {
+            pieces: &pieces,
+            targets: &targets,
+        };
+        let options = Options {
+            contrast: 0.5,
+            temperature: 0.5,
+            ..Options::default()
+        };
         let batch = [0, 3, 7];
         let gradients = batch_gradients(&rows, DIM, &texts, &batch, &options);
         let piece = 1usize; // in text 0, and in no other of the batch but 4..7
@@ -309,9 +381,17 @@ mod tests {
     #[test]
     fn training_turns_the_sums_towards_the_targets() {
         let (mut rows, pieces, targets) = toy();
-        let texts = Texts { pieces: &pieces, targets: &targets };
+        let texts = Texts {
+            pieces: &pieces,
+            targets: &targets,
+        };
         let before = mean_cosine(&rows, DIM, &texts);
-        let options = Options { epochs: 200, batch: 4, learning_rate: 0.02, ..Options::default() };
+        let options = Options {
+            epochs: 200,
+            batch: 4,
+            learning_rate: 0.02,
+            ..Options::default()
+        };
         train(&mut rows, DIM, &texts, &options, |_, _| {}).unwrap();
         let after = mean_cosine(&rows, DIM, &texts);
         assert!(before < 0.8 && after > 0.98, "{before} {after}");

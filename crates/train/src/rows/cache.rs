@@ -33,12 +33,21 @@ impl VectorCache {
     /// # Errors
     /// When the file cannot be opened or cut.
     pub fn open(path: &Path, rows: &[usize], dim: usize) -> Result<Self> {
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path);
         let file = file.with_context(|| format!("opening {}", path.display()))?;
         let row_bytes = dim as u64 * VALUE_BYTES;
         let (done, bytes) = complete_texts(file.metadata()?.len(), rows, row_bytes);
         file.set_len(bytes)?;
-        Ok(Self { path: path.to_path_buf(), file, dim, done })
+        Ok(Self {
+            path: path.to_path_buf(),
+            file,
+            dim,
+            done,
+        })
     }
 
     /// Texts that need not be encoded again: the first `done` ones.
@@ -54,7 +63,9 @@ impl VectorCache {
         let mut half = vec![f16::ZERO; values.len()];
         half.convert_from_f32_slice(values);
         let bytes: Vec<u8> = half.iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.file.write_all(&bytes).with_context(|| format!("writing {}", self.path.display()))?;
+        self.file
+            .write_all(&bytes)
+            .with_context(|| format!("writing {}", self.path.display()))?;
         self.done += texts;
         Ok(())
     }
@@ -66,10 +77,15 @@ impl VectorCache {
     pub fn read(mut self) -> Result<Vec<f16>> {
         self.file.seek(SeekFrom::Start(0))?;
         let mut bytes = Vec::new();
-        self.file.read_to_end(&mut bytes).with_context(|| format!("reading {}", self.path.display()))?;
+        self.file
+            .read_to_end(&mut bytes)
+            .with_context(|| format!("reading {}", self.path.display()))?;
         let (values, _) = bytes.as_chunks::<2>();
         debug_assert_eq!(values.len() % self.dim, 0);
-        Ok(values.iter().map(|pair| f16::from_le_bytes(*pair)).collect())
+        Ok(values
+            .iter()
+            .map(|pair| f16::from_le_bytes(*pair))
+            .collect())
     }
 }
 
@@ -110,13 +126,26 @@ mod tests {
         cache.append(1, &[1.0, 2.0, 3.0, 4.0]).unwrap();
         cache.append(1, &[5.0, 6.0]).unwrap();
         drop(cache);
-        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&[0; 7]).unwrap();
+        std::fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap()
+            .write_all(&[0; 7])
+            .unwrap();
 
         let mut cache = VectorCache::open(&path, &rows, 2).unwrap();
         assert_eq!(cache.done(), 2);
         cache.append(1, &[7.0; 6]).unwrap();
-        let values: Vec<f32> = cache.read().unwrap().iter().map(|value| value.to_f32()).collect();
-        assert_eq!(values, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0]);
+        let values: Vec<f32> = cache
+            .read()
+            .unwrap()
+            .iter()
+            .map(|value| value.to_f32())
+            .collect();
+        assert_eq!(
+            values,
+            [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0]
+        );
     }
 
     #[test]

@@ -47,7 +47,10 @@ impl WinnerCounts {
             row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             row.truncate(GENERIC_WIDTH);
         }
-        DimensionTable { width: GENERIC_WIDTH, rows }
+        DimensionTable {
+            width: GENERIC_WIDTH,
+            rows,
+        }
     }
 
     fn score(&self, piece: u32, dimension: u32, won: u32) -> f32 {
@@ -73,7 +76,10 @@ mod tests {
         assert_eq!(table.rows[1].first().map(|(d, _)| *d), Some(9));
         let wanted = 10.0 / 12.0 * (10.0 / 12.0 / 0.5f32).ln();
         assert!((table.rows[1][0].1 - wanted).abs() < 1e-6);
-        assert!(table.rows[1].iter().all(|(d, _)| *d != 5), "a dimension that all win says nothing");
+        assert!(
+            table.rows[1].iter().all(|(d, _)| *d != 5),
+            "a dimension that all win says nothing"
+        );
         assert!(table.rows[3].is_empty());
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use candle_core::{Device, Tensor};
 use half::f16;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -41,9 +41,15 @@ impl Encoder {
     /// # Errors
     /// When the folder cannot be made or the network fails.
     pub fn new(bert: Bert, folder: &Path, probe: &[u32]) -> Result<Self> {
-        std::fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-        let mut encoder =
-            Self { bert, device: Device::Cpu, folder: folder.to_owned(), probe: Vec::new(), dim: 0 };
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("creating {}", folder.display()))?;
+        let mut encoder = Self {
+            bert,
+            device: Device::Cpu,
+            folder: folder.to_owned(),
+            probe: Vec::new(),
+            dim: 0,
+        };
         let vectors = encoder.forward(&[probe], encoder.last_layer())?;
         encoder.dim = vectors.len() / probe.len().max(1);
         encoder.probe = vectors.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -64,22 +70,38 @@ impl Encoder {
     fn forward(&self, batch: &[&[u32]], layer: usize) -> Result<Vec<f32>> {
         let padded = Batch::new(batch, (0..batch.len()).collect(), &self.device)?;
         let outputs = self.bert.forward(&padded.input_ids, &padded.mask)?;
-        let hidden = outputs.get(layer).with_context(|| format!("the network has no layer {layer}"))?;
+        let hidden = outputs
+            .get(layer)
+            .with_context(|| format!("the network has no layer {layer}"))?;
         let (_, seq, dim) = hidden.dims3()?;
         let values = hidden.flatten_all()?.to_vec1::<f32>()?;
         let texts = values.chunks(seq * dim).zip(&padded.lengths);
-        Ok(texts.flat_map(|(text, length)| text.iter().take(length * dim)).copied().collect())
+        Ok(texts
+            .flat_map(|(text, length)| text.iter().take(length * dim))
+            .copied()
+            .collect())
     }
 
     /// Token vectors of `layer` for `texts` (as pieces).
     ///
     /// # Errors
     /// When the network or the cache fails.
-    pub fn token_vectors(&self, label: &str, texts: &[Vec<u32>], layer: usize) -> Result<TokenVectors> {
+    pub fn token_vectors(
+        &self,
+        label: &str,
+        texts: &[Vec<u32>],
+        layer: usize,
+    ) -> Result<TokenVectors> {
         let order = by_length(texts);
-        let rows: Vec<usize> = order.iter().filter_map(|text| texts.get(*text)).map(Vec::len).collect();
+        let rows: Vec<usize> = order
+            .iter()
+            .filter_map(|text| texts.get(*text))
+            .map(Vec::len)
+            .collect();
         let name = format!("{label}-layer{layer}");
-        let hidden = self.cached(&name, texts, &order, &rows, |batch| self.forward(batch, layer))?;
+        let hidden = self.cached(&name, texts, &order, &rows, |batch| {
+            self.forward(batch, layer)
+        })?;
         let mut offsets = vec![0; texts.len()];
         let mut next = 0;
         for (text, rows) in order.iter().zip(&rows) {
@@ -120,23 +142,56 @@ impl Encoder {
         texts: &[Vec<u32>],
         order: &[usize],
         rows: &[usize],
-        encode: impl Fn(&[&[u32]]) -> Result<Vec<f32>>,
+        encode: impl Fn(&[&[u32]]) -> Result<Vec<f32>> + Sync,
     ) -> Result<Vec<f16>> {
-        let pieces: Vec<u8> = texts.iter().flat_map(|text| text.iter().flat_map(|p| p.to_le_bytes()).chain([255; 4])).collect();
+        let pieces: Vec<u8> = texts
+            .iter()
+            .flat_map(|text| text.iter().flat_map(|p| p.to_le_bytes()).chain([255; 4]))
+            .collect();
         let hash = fingerprint([self.probe.as_slice(), pieces.as_slice()].into_iter());
-        let mut cache = VectorCache::open(&self.folder.join(format!("{name}-{hash}.f16")), rows, self.dim)?;
+        let mut cache = VectorCache::open(
+            &self.folder.join(format!("{name}-{hash}.f16")),
+            rows,
+            self.dim,
+        )?;
         let bar = progress(name, order.len() as u64)?;
         bar.inc(cache.done() as u64);
-        let mut waiting: Vec<&[u32]> = order.iter().skip(cache.done()).filter_map(|text| texts.get(*text)).map(Vec::as_slice).collect();
+        let mut waiting: Vec<&[u32]> = order
+            .iter()
+            .skip(cache.done())
+            .filter_map(|text| texts.get(*text))
+            .map(Vec::as_slice)
+            .collect();
         waiting.reverse();
+        let workers = std::thread::available_parallelism()?.get();
         while !waiting.is_empty() {
-            let batch = next_batch(&mut waiting);
-            cache.append(batch.len(), &encode(&batch)?)?;
-            bar.inc(batch.len() as u64);
+            let batches: Vec<_> = (0..workers).map(|_| next_batch(&mut waiting)).collect();
+            for (batch, values) in batches.iter().zip(encode_together(&batches, &encode)?) {
+                cache.append(batch.len(), &values)?;
+                bar.inc(batch.len() as u64);
+            }
         }
         bar.finish();
         cache.read()
     }
+}
+
+/// The vectors of each batch, every batch on a thread of its own; empty batches have none.
+fn encode_together(
+    batches: &[Vec<&[u32]>],
+    encode: &(impl Fn(&[&[u32]]) -> Result<Vec<f32>> + Sync),
+) -> Result<Vec<Vec<f32>>> {
+    std::thread::scope(|scope| {
+        let running: Vec<_> = batches
+            .iter()
+            .take_while(|batch| !batch.is_empty())
+            .map(|batch| scope.spawn(move || encode(batch)))
+            .collect();
+        let joined = running.into_iter().map(|thread| thread.join());
+        joined
+            .map(|result| result.map_err(|_| anyhow!("a thread of the network stopped"))?)
+            .collect()
+    })
 }
 
 /// Positions of `texts`, shortest first.
@@ -185,8 +240,11 @@ pub fn winners(head: &Head, hidden: &[f16], dim: usize) -> Result<Winners> {
 
 /// A bar that counts texts.
 pub fn progress(name: &str, length: u64) -> Result<ProgressBar> {
-    let style = ProgressStyle::with_template("{prefix:>24} {bar:30} {pos}/{len} {elapsed}, {eta} left")?;
-    Ok(ProgressBar::new(length).with_style(style).with_prefix(name.to_owned()))
+    let style =
+        ProgressStyle::with_template("{prefix:>24} {bar:30} {pos}/{len} {elapsed}, {eta} left")?;
+    Ok(ProgressBar::new(length)
+        .with_style(style)
+        .with_prefix(name.to_owned()))
 }
 
 #[cfg(test)]

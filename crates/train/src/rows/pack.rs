@@ -44,12 +44,15 @@ fn pack_row(row: &[f32]) -> (f16, Vec<u8>) {
         .min_by(|a, b| squared_error(row, a.to_f32()).total_cmp(&squared_error(row, b.to_f32())))
         .unwrap_or(f16::ZERO);
     let (pairs, _) = row.as_chunks::<2>();
-    let pack_pair = |[low, high]: &[f32; 2]| level(*low, scale.to_f32()) | level(*high, scale.to_f32()) << 4;
+    let pack_pair =
+        |[low, high]: &[f32; 2]| level(*low, scale.to_f32()) | level(*high, scale.to_f32()) << 4;
     (scale, pairs.iter().map(pack_pair).collect())
 }
 
 fn squared_error(row: &[f32], scale: f32) -> f32 {
-    row.iter().map(|x| (x - unpack_level(level(*x, scale), scale)).powi(2)).sum()
+    row.iter()
+        .map(|x| (x - unpack_level(level(*x, scale), scale)).powi(2))
+        .sum()
 }
 
 /// Nearest of the 16 levels.
@@ -69,9 +72,12 @@ pub fn unpack(packed: &PackedRows, dim: usize) -> Vec<f32> {
     let rows = packed.nibbles.chunks(dim / 2).zip(&packed.scales);
     rows.flat_map(|(nibbles, scale)| {
         let scale = scale.to_f32();
-        nibbles
-            .iter()
-            .flat_map(move |byte| [unpack_level(byte & 15, scale), unpack_level(byte >> 4, scale)])
+        nibbles.iter().flat_map(move |byte| {
+            [
+                unpack_level(byte & 15, scale),
+                unpack_level(byte >> 4, scale),
+            ]
+        })
     })
     .collect()
 }
@@ -115,7 +121,12 @@ pub fn write(rows: &RowsFile, path: &Path) -> Result<()> {
     let tensors = tensors(rows);
     let views: Result<Vec<(&str, TensorView)>> = tensors
         .iter()
-        .map(|t| Ok((t.name.as_str(), TensorView::new(t.dtype, t.shape.clone(), &t.bytes)?)))
+        .map(|t| {
+            Ok((
+                t.name.as_str(),
+                TensorView::new(t.dtype, t.shape.clone(), &t.bytes)?,
+            ))
+        })
         .collect();
     serialize_to_file(views?, None, path).with_context(|| format!("writing {}", path.display()))
 }
@@ -129,7 +140,11 @@ fn tensors(rows: &RowsFile) -> Vec<Tensor> {
             shape: vec![pieces, rows.dim / 2],
             bytes: rows.static_rows.nibbles.clone(),
         },
-        half_tensor("static_scale", vec![pieces], rows.static_rows.scales.iter().copied()),
+        half_tensor(
+            "static_scale",
+            vec![pieces],
+            rows.static_rows.scales.iter().copied(),
+        ),
     ];
     for (bucket, table) in rows.generic.iter().enumerate() {
         tensors.extend(table_tensors(&format!("generic_{bucket}"), table));
@@ -144,29 +159,61 @@ fn tensors(rows: &RowsFile) -> Vec<Tensor> {
         shape: vec![attention.len()],
         bytes: attention.iter().flat_map(|x| x.to_le_bytes()).collect(),
     });
-    tensors.push(half_tensor("pooling.bias", vec![bias.len()], bias.iter().map(|x| f16::from_f32(*x))));
+    tensors.push(half_tensor(
+        "pooling.bias",
+        vec![bias.len()],
+        bias.iter().map(|x| f16::from_f32(*x)),
+    ));
     tensors
 }
 
 fn half_tensor(name: &str, shape: Vec<usize>, values: impl Iterator<Item = f16>) -> Tensor {
     let bytes = values.flat_map(f16::to_le_bytes).collect();
-    Tensor { name: name.into(), dtype: Dtype::F16, shape, bytes }
+    Tensor {
+        name: name.into(),
+        dtype: Dtype::F16,
+        shape,
+        bytes,
+    }
 }
 
 /// `NAME.dimensions` (16 bits if every dimension fits, else 32) and `NAME.weights`; unused entries
 /// are 0.
 fn table_tensors(name: &str, table: &DimensionTable) -> [Tensor; 2] {
-    let entries = || table.rows.iter().flat_map(|row| (0..table.width).map(|i| row.get(i).copied().unwrap_or_default()));
+    let entries = || {
+        table
+            .rows
+            .iter()
+            .flat_map(|row| (0..table.width).map(|i| row.get(i).copied().unwrap_or_default()))
+    };
     let shape = vec![table.rows.len(), table.width];
     let narrow = entries().all(|(dimension, _)| dimension <= u32::from(u16::MAX));
     let (dtype, bytes) = if narrow {
-        (Dtype::U16, entries().flat_map(|(dimension, _)| (dimension as u16).to_le_bytes()).collect())
+        (
+            Dtype::U16,
+            entries()
+                .flat_map(|(dimension, _)| (dimension as u16).to_le_bytes())
+                .collect(),
+        )
     } else {
-        (Dtype::U32, entries().flat_map(|(dimension, _)| dimension.to_le_bytes()).collect())
+        (
+            Dtype::U32,
+            entries()
+                .flat_map(|(dimension, _)| dimension.to_le_bytes())
+                .collect(),
+        )
     };
-    let dimensions = Tensor { name: format!("{name}.dimensions"), dtype, shape: shape.clone(), bytes };
+    let dimensions = Tensor {
+        name: format!("{name}.dimensions"),
+        dtype,
+        shape: shape.clone(),
+        bytes,
+    };
     let weights = entries().map(|(_, weight)| f16::from_f32(weight));
-    [dimensions, half_tensor(&format!("{name}.weights"), shape, weights)]
+    [
+        dimensions,
+        half_tensor(&format!("{name}.weights"), shape, weights),
+    ]
 }
 
 #[cfg(test)]
@@ -175,7 +222,9 @@ mod tests {
     use safetensors::SafeTensors;
 
     fn wave(count: usize) -> Vec<f32> {
-        (0..count).map(|i| (i as f32 * 0.7).sin() * (1.0 + i as f32 / 50.0)).collect()
+        (0..count)
+            .map(|i| (i as f32 * 0.7).sin() * (1.0 + i as f32 / 50.0))
+            .collect()
     }
 
     #[test]
@@ -209,7 +258,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.safetensors");
         let static_rows = pack(&wave(12), 4);
-        let table = |row: Vec<(u32, f32)>| DimensionTable { width: 2, rows: vec![row, vec![], vec![(1, 0.5)]] };
+        let table = |row: Vec<(u32, f32)>| DimensionTable {
+            width: 2,
+            rows: vec![row, vec![], vec![(1, 0.5)]],
+        };
         let rows = RowsFile {
             dim: 4,
             static_rows: &static_rows,
@@ -222,9 +274,15 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap();
         let view = |name: &str| file.tensor(name).unwrap();
-        assert_eq!((view("static_rows").dtype(), view("static_rows").shape()), (Dtype::U8, &[3, 2][..]));
+        assert_eq!(
+            (view("static_rows").dtype(), view("static_rows").shape()),
+            (Dtype::U8, &[3, 2][..])
+        );
         assert_eq!(view("static_scale").dtype(), Dtype::F16);
-        assert_eq!(view("generic_0.dimensions").data(), [7, 0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(
+            view("generic_0.dimensions").data(),
+            [7, 0, 3, 0, 0, 0, 0, 0, 1, 0, 0, 0]
+        );
         assert_eq!(view("alone_0.dimensions").dtype(), Dtype::U32);
         assert_eq!(view("generic_0.weights").shape(), [3, 2]);
         assert_eq!(view("pooling.attention").dtype(), Dtype::F32);

@@ -82,7 +82,10 @@ impl Passages<'_> {
     fn tokens(&self, passage: usize) -> (Vec<f32>, &[u32]) {
         let pieces = self.pieces.get(passage).map_or(&[][..], Vec::as_slice);
         let begin = self.offsets.get(passage).copied().unwrap_or(0) * self.dim;
-        let hidden = self.hidden.get(begin..begin + pieces.len() * self.dim).unwrap_or(&[]);
+        let hidden = self
+            .hidden
+            .get(begin..begin + pieces.len() * self.dim)
+            .unwrap_or(&[]);
         (widen(hidden), pieces)
     }
 
@@ -117,7 +120,11 @@ fn pool(hidden: &[f32], pieces: &[u32], pooling: &Pooling) -> Pooled {
         add_scaled(&mut unit, *share, token);
     }
     let length = normalize(&mut unit);
-    Pooled { shares, unit, length }
+    Pooled {
+        shares,
+        unit,
+        length,
+    }
 }
 
 /// Gradient for one passage's parameters.
@@ -130,31 +137,62 @@ struct PassageGradient {
 }
 
 /// Gradient with respect to attention and bias, given the one of the unit vector.
-fn pool_gradient(hidden: &[f32], pieces: &[u32], pooled: &Pooled, outer: &[f32]) -> PassageGradient {
+fn pool_gradient(
+    hidden: &[f32],
+    pieces: &[u32],
+    pooled: &Pooled,
+    outer: &[f32],
+) -> PassageGradient {
     let dim = pooled.unit.len();
     let inner = through_normalize(outer, &pooled.unit, pooled.length);
     let by_share: Vec<f32> = hidden.chunks(dim).map(|token| dot(token, &inner)).collect();
     let mean = dot(&by_share, &pooled.shares);
     let mut attention = vec![0f32; dim];
     let mut bias = Vec::with_capacity(pieces.len());
-    let tokens = hidden.chunks(dim).zip(pieces).zip(pooled.shares.iter().zip(&by_share));
+    let tokens = hidden
+        .chunks(dim)
+        .zip(pieces)
+        .zip(pooled.shares.iter().zip(&by_share));
     for ((token, piece), (share, value)) in tokens {
         let logit = share * (value - mean);
         add_scaled(&mut attention, logit, token);
         bias.push((*piece, logit));
     }
-    PassageGradient { attention, bias, loss: 0.0 }
+    PassageGradient {
+        attention,
+        bias,
+        loss: 0.0,
+    }
 }
 
 /// Gradient of a batch's mean InfoNCE loss, and the loss itself.
-fn batch_gradient(passages: &Passages, batch: &[&Pair], mean: &[f32], pooling: &Pooling, temperature: f32) -> PassageGradient {
-    let tokens: Vec<_> = batch.par_iter().map(|pair| passages.tokens(pair.passage)).collect();
-    let pooled: Vec<Pooled> = tokens.par_iter().map(|(hidden, pieces)| pool(hidden, pieces, pooling)).collect();
+fn batch_gradient(
+    passages: &Passages,
+    batch: &[&Pair],
+    mean: &[f32],
+    pooling: &Pooling,
+    temperature: f32,
+) -> PassageGradient {
+    let tokens: Vec<_> = batch
+        .par_iter()
+        .map(|pair| passages.tokens(pair.passage))
+        .collect();
+    let pooled: Vec<Pooled> = tokens
+        .par_iter()
+        .map(|(hidden, pieces)| pool(hidden, pieces, pooling))
+        .collect();
     let centred: Vec<(Vec<f32>, f32)> = pooled.iter().map(|p| centre(&p.unit, mean)).collect();
-    let shares: Vec<Vec<f32>> = batch.par_iter().map(|pair| shares(pair, batch, &centred, temperature)).collect();
+    let shares: Vec<Vec<f32>> = batch
+        .par_iter()
+        .map(|pair| shares(pair, batch, &centred, temperature))
+        .collect();
 
     let one = |column: usize| {
-        let ((hidden, pieces), pooled, (unit, length)) = (tokens.get(column)?, pooled.get(column)?, centred.get(column)?);
+        let ((hidden, pieces), pooled, (unit, length)) = (
+            tokens.get(column)?,
+            pooled.get(column)?,
+            centred.get(column)?,
+        );
         let mut outer = vec![0f32; unit.len()];
         for (row, (pair, shares)) in batch.iter().zip(&shares).enumerate() {
             let wanted = if row == column { 1.0 } else { 0.0 };
@@ -163,7 +201,8 @@ fn batch_gradient(passages: &Passages, batch: &[&Pair], mean: &[f32], pooling: &
         }
         let outer = through_normalize(&outer, unit, *length);
         let mut gradient = pool_gradient(hidden, pieces, pooled, &outer);
-        gradient.loss = -shares.get(column)?.get(column)?.max(f32::MIN_POSITIVE).ln() / batch.len() as f32;
+        gradient.loss =
+            -shares.get(column)?.get(column)?.max(f32::MIN_POSITIVE).ln() / batch.len() as f32;
         Some(gradient)
     };
     let parts: Vec<PassageGradient> = (0..batch.len()).into_par_iter().filter_map(one).collect();
@@ -171,7 +210,10 @@ fn batch_gradient(passages: &Passages, batch: &[&Pair], mean: &[f32], pooling: &
 }
 
 fn add_up(parts: Vec<PassageGradient>, dim: usize) -> PassageGradient {
-    let mut total = PassageGradient { attention: vec![0f32; dim], ..PassageGradient::default() };
+    let mut total = PassageGradient {
+        attention: vec![0f32; dim],
+        ..PassageGradient::default()
+    };
     for part in parts {
         add_scaled(&mut total.attention, 1.0, &part.attention);
         total.bias.extend(part.bias);
@@ -193,7 +235,11 @@ fn centre(unit: &[f32], mean: &[f32]) -> (Vec<f32>, f32) {
 fn shares(pair: &Pair, batch: &[&Pair], centred: &[(Vec<f32>, f32)], temperature: f32) -> Vec<f32> {
     let logit = |(other, (unit, _)): (&&Pair, &(Vec<f32>, f32))| {
         let copy = other.passage == pair.passage && !std::ptr::eq(*other, pair);
-        if copy { f32::NEG_INFINITY } else { dot(pair.query, unit) / temperature }
+        if copy {
+            f32::NEG_INFINITY
+        } else {
+            dot(pair.query, unit) / temperature
+        }
     };
     let mut shares: Vec<f32> = batch.iter().zip(centred).map(logit).collect();
     softmax(&mut shares);
@@ -209,7 +255,10 @@ pub fn train(
     options: &Options,
     mut after_epoch: impl FnMut(usize, f32, &Pooling),
 ) -> Pooling {
-    let mut pooling = Pooling { attention: vec![0.0; passages.dim], bias: vec![0.0; pieces] };
+    let mut pooling = Pooling {
+        attention: vec![0.0; passages.dim],
+        bias: vec![0.0; pieces],
+    };
     let mut attention_adam = Adam::new(1, passages.dim);
     let mut bias_adam = Adam::new(pieces, 1);
     let mut random = Order::new(options.seed);
@@ -219,30 +268,60 @@ pub fn train(
         let mut loss = 0.0;
         for (step, batch) in batches.iter().enumerate() {
             let done = (epoch as f32 + step as f32 / batches.len() as f32) / options.epochs as f32;
-            let Some(mean) = batch.first().and_then(|pair| means.get(pair.collection)) else { continue };
+            let Some(mean) = batch.first().and_then(|pair| means.get(pair.collection)) else {
+                continue;
+            };
             let gradient = batch_gradient(passages, batch, mean, &pooling, options.temperature);
             loss += gradient.loss;
-            attention_adam.update(0, &mut pooling.attention, &gradient.attention, options.attention_rate * (1.0 - done));
-            update_bias(&mut pooling.bias, gradient.bias, &mut bias_adam, options, 1.0 - done);
+            attention_adam.update(
+                0,
+                &mut pooling.attention,
+                &gradient.attention,
+                options.attention_rate * (1.0 - done),
+            );
+            update_bias(
+                &mut pooling.bias,
+                gradient.bias,
+                &mut bias_adam,
+                options,
+                1.0 - done,
+            );
         }
         after_epoch(epoch, loss / batches.len().max(1) as f32, &pooling);
     }
     pooling
 }
 
-fn update_bias(bias: &mut [f32], mut gradient: Vec<(u32, f32)>, adam: &mut Adam, options: &Options, remaining: f32) {
+fn update_bias(
+    bias: &mut [f32],
+    mut gradient: Vec<(u32, f32)>,
+    adam: &mut Adam,
+    options: &Options,
+    remaining: f32,
+) {
     gradient.sort_by_key(|(piece, _)| *piece);
     for group in gradient.chunk_by(|(a, _), (b, _)| a == b) {
-        let Some(piece) = group.first().map(|(piece, _)| *piece as usize) else { continue };
+        let Some(piece) = group.first().map(|(piece, _)| *piece as usize) else {
+            continue;
+        };
         if let Some(value) = bias.get_mut(piece) {
             let sum = group.iter().map(|(_, g)| g).sum::<f32>() + options.bias_decay * *value;
-            adam.update(piece, std::slice::from_mut(value), &[sum], options.bias_rate * remaining);
+            adam.update(
+                piece,
+                std::slice::from_mut(value),
+                &[sum],
+                options.bias_rate * remaining,
+            );
         }
     }
 }
 
 /// Pairs in random order, each batch from one collection; batches of one pair are left out.
-fn batches<'a, 'b>(pairs: &'a [Pair<'b>], size: usize, random: &mut Order) -> Vec<Vec<&'a Pair<'b>>> {
+fn batches<'a, 'b>(
+    pairs: &'a [Pair<'b>],
+    size: usize,
+    random: &mut Order,
+) -> Vec<Vec<&'a Pair<'b>>> {
     let mut shuffled: Vec<&Pair> = pairs.iter().collect();
     random.shuffle(&mut shuffled);
     shuffled.sort_by_key(|pair| pair.collection);
@@ -258,10 +337,16 @@ fn batches<'a, 'b>(pairs: &'a [Pair<'b>], size: usize, random: &mut Order) -> Ve
 /// Mean pooled passage of each collection.
 pub fn collection_means(passages: &Passages, pairs: &[Pair], pooling: &Pooling) -> Vec<Vec<f32>> {
     let pooled = passages.pool(pooling);
-    let collections = pairs.iter().map(|pair| pair.collection + 1).max().unwrap_or(0);
+    let collections = pairs
+        .iter()
+        .map(|pair| pair.collection + 1)
+        .max()
+        .unwrap_or(0);
     let mean_of = |collection| {
         let own = pairs.iter().filter(|pair| pair.collection == collection);
-        let rows = own.filter_map(|pair| pooled.get(pair.passage * passages.dim..(pair.passage + 1) * passages.dim));
+        let rows = own.filter_map(|pair| {
+            pooled.get(pair.passage * passages.dim..(pair.passage + 1) * passages.dim)
+        });
         mean_row(rows, passages.dim)
     };
     (0..collections).map(mean_of).collect()
@@ -281,12 +366,20 @@ pub fn rank(passages: &Passages, pairs: &[Pair], pooling: &Pooling) -> Ranking {
     let means = collection_means(passages, pairs, pooling);
     let pooled = passages.pool(pooling);
     let centred_of = |pair: &Pair| {
-        let row = pooled.get(pair.passage * passages.dim..(pair.passage + 1) * passages.dim).unwrap_or(&[]);
+        let row = pooled
+            .get(pair.passage * passages.dim..(pair.passage + 1) * passages.dim)
+            .unwrap_or(&[]);
         centre(row, means.get(pair.collection).map_or(&[], Vec::as_slice)).0
     };
     let centred: Vec<Vec<f32>> = pairs.iter().map(centred_of).collect();
-    let signs: Vec<Vec<f32>> = centred.iter().map(|row| row.iter().map(|x| x.signum()).collect()).collect();
-    Ranking { float_mrr: mean_reciprocal_rank(pairs, &centred), sign_mrr: mean_reciprocal_rank(pairs, &signs) }
+    let signs: Vec<Vec<f32>> = centred
+        .iter()
+        .map(|row| row.iter().map(|x| x.signum()).collect())
+        .collect();
+    Ranking {
+        float_mrr: mean_reciprocal_rank(pairs, &centred),
+        sign_mrr: mean_reciprocal_rank(pairs, &signs),
+    }
 }
 
 fn mean_reciprocal_rank(pairs: &[Pair], rows: &[Vec<f32>]) -> f32 {
@@ -295,7 +388,9 @@ fn mean_reciprocal_rank(pairs: &[Pair], rows: &[Vec<f32>]) -> f32 {
         let others = pairs.iter().zip(rows).filter(|(other, _)| {
             other.collection == pair.collection && other.passage != pair.passage
         });
-        1.0 / (1 + others.filter(|(_, row)| dot(pair.query, row) > score).count()) as f32
+        1.0 / (1 + others
+            .filter(|(_, row)| dot(pair.query, row) > score)
+            .count()) as f32
     };
     let total: f32 = pairs.par_iter().zip(rows.par_iter()).map(reciprocal).sum();
     total / pairs.len().max(1) as f32
@@ -327,7 +422,9 @@ mod tests {
             query
         });
         Toy {
-            pieces: (0..12).map(|passage| vec![0, 1, 2 + passage % 3, 5 + passage % 3]).collect(),
+            pieces: (0..12)
+                .map(|passage| vec![0, 1, 2 + passage % 3, 5 + passage % 3])
+                .collect(),
             offsets: (0..12).map(|passage| passage * 4).collect(),
             queries: queries.collect(),
             hidden: hidden.iter().map(|x| f16::from_f32(*x)).collect(),
@@ -336,11 +433,24 @@ mod tests {
 
     impl Toy {
         fn passages(&self) -> Passages<'_> {
-            Passages { pieces: &self.pieces, offsets: &self.offsets, hidden: &self.hidden, dim: DIM }
+            Passages {
+                pieces: &self.pieces,
+                offsets: &self.offsets,
+                hidden: &self.hidden,
+                dim: DIM,
+            }
         }
 
         fn pairs(&self) -> Vec<Pair<'_>> {
-            self.queries.iter().enumerate().map(|(passage, query)| Pair { query, passage, collection: passage % 2 }).collect()
+            self.queries
+                .iter()
+                .enumerate()
+                .map(|(passage, query)| Pair {
+                    query,
+                    passage,
+                    collection: passage % 2,
+                })
+                .collect()
         }
     }
 
@@ -351,7 +461,10 @@ mod tests {
         let batch: Vec<&Pair> = pairs.iter().filter(|pair| pair.collection == 0).collect();
         let mean = [0.1, -0.05, 0.0, 0.02, 0.1, -0.1];
         let wave = |i: usize| (i as f32 * 2.3).cos() * 0.4;
-        let pooling = Pooling { attention: (0..DIM).map(wave).collect(), bias: (0..PIECES).map(wave).collect() };
+        let pooling = Pooling {
+            attention: (0..DIM).map(wave).collect(),
+            bias: (0..PIECES).map(wave).collect(),
+        };
         let loss = |pooling: &Pooling| batch_gradient(&passages, &batch, &mean, pooling, 0.5).loss;
         let gradient = batch_gradient(&passages, &batch, &mean, &pooling, 0.5);
         for i in 0..DIM {
@@ -359,14 +472,23 @@ mod tests {
             up.attention[i] += 1e-2;
             down.attention[i] -= 1e-2;
             let difference = (loss(&up) - loss(&down)) / 2e-2;
-            assert!((difference - gradient.attention[i]).abs() < 1e-3, "{difference} {}", gradient.attention[i]);
+            assert!(
+                (difference - gradient.attention[i]).abs() < 1e-3,
+                "{difference} {}",
+                gradient.attention[i]
+            );
         }
         for i in 0..PIECES {
             let (mut up, mut down) = (pooling.clone(), pooling.clone());
             up.bias[i] += 1e-2;
             down.bias[i] -= 1e-2;
             let difference = (loss(&up) - loss(&down)) / 2e-2;
-            let wanted: f32 = gradient.bias.iter().filter(|(piece, _)| *piece == i as u32).map(|(_, g)| g).sum();
+            let wanted: f32 = gradient
+                .bias
+                .iter()
+                .filter(|(piece, _)| *piece == i as u32)
+                .map(|(_, g)| g)
+                .sum();
             assert!((difference - wanted).abs() < 1e-3, "{difference} {wanted}");
         }
     }
@@ -375,17 +497,34 @@ mod tests {
     fn training_finds_the_piece_that_matters() {
         let toy = toy();
         let (passages, pairs) = (toy.passages(), toy.pairs());
-        let plain = Pooling { attention: vec![0.0; DIM], bias: vec![0.0; PIECES] };
-        let options = Options { epochs: 60, bias_rate: 0.1, temperature: 0.3, ..Options::default() };
+        let plain = Pooling {
+            attention: vec![0.0; DIM],
+            bias: vec![0.0; PIECES],
+        };
+        let options = Options {
+            epochs: 60,
+            bias_rate: 0.1,
+            temperature: 0.3,
+            ..Options::default()
+        };
         let trained = train(&passages, &pairs, PIECES, &options, |_, _, _| {});
-        let largest = trained.bias.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let largest = trained
+            .bias
+            .iter()
+            .copied()
+            .fold(f32::NEG_INFINITY, f32::max);
         assert_eq!(trained.bias[1], largest, "{:?}", trained.bias);
-        assert!(rank(&passages, &pairs, &trained).float_mrr > rank(&passages, &pairs, &plain).float_mrr);
+        assert!(
+            rank(&passages, &pairs, &trained).float_mrr > rank(&passages, &pairs, &plain).float_mrr
+        );
     }
 
     #[test]
     fn zeros_pool_to_the_mean() {
-        let pooling = Pooling { attention: vec![0.0; 2], bias: vec![0.0; 3] };
+        let pooling = Pooling {
+            attention: vec![0.0; 2],
+            bias: vec![0.0; 3],
+        };
         let pooled = pool(&[3.0, 0.0, 0.0, 4.0], &[1, 2], &pooling);
         assert!((pooled.unit[0] - 0.6).abs() < 1e-6 && (pooled.unit[1] - 0.8).abs() < 1e-6);
     }

@@ -61,7 +61,13 @@ pub struct PoolingReport {
 
 impl Report {
     /// Puts the report of one run together.
-    pub fn new(args: &Args, texts: &Texts, query_mean: Vec<f32>, static_rows: CosineReport, pooling: PoolingReport) -> Self {
+    pub fn new(
+        args: &Args,
+        texts: &Texts,
+        query_mean: Vec<f32>,
+        static_rows: CosineReport,
+        pooling: PoolingReport,
+    ) -> Self {
         Self {
             format: FORMAT,
             query_mean,

@@ -34,16 +34,23 @@ impl FromStr for Source {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        let limited = text.rsplit_once('=').and_then(|(folder, limit)| Some((folder, limit.parse().ok()?)));
+        let limited = text
+            .rsplit_once('=')
+            .and_then(|(folder, limit)| Some((folder, limit.parse().ok()?)));
         let (folder, limit) = limited.unwrap_or((text, usize::MAX));
-        Ok(Self { folder: folder.into(), limit })
+        Ok(Self {
+            folder: folder.into(),
+            limit,
+        })
     }
 }
 
 impl Source {
     /// The folder's last name.
     pub fn name(&self) -> String {
-        self.folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        self.folder
+            .file_name()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 }
 
@@ -94,12 +101,20 @@ struct Collection {
 /// When a folder lacks a file or a line is malformed; the message names it.
 pub fn collect(sources: &[Source], pair_limit: usize, seed: u64) -> Result<Texts> {
     let mut random = Order::new(seed);
-    let collections = sources.iter().map(|source| read_collection(source, &mut random));
+    let collections = sources
+        .iter()
+        .map(|source| read_collection(source, &mut random));
     let collections = collections.collect::<Result<Vec<_>>>()?;
     let mut shorts = Unique::default();
     let queries: Vec<Vec<usize>> = collections
         .iter()
-        .map(|collection| collection.queries.iter().map(|(query, _)| shorts.add(query)).collect())
+        .map(|collection| {
+            collection
+                .queries
+                .iter()
+                .map(|(query, _)| shorts.add(query))
+                .collect()
+        })
         .collect();
     let query_count = shorts.texts.len();
     for title in collections.iter().flat_map(|collection| &collection.titles) {
@@ -107,7 +122,12 @@ pub fn collect(sources: &[Source], pair_limit: usize, seed: u64) -> Result<Texts
     }
     let mut passages = Unique::default();
     let pairs = take_pairs(&collections, &queries, pair_limit, &mut passages);
-    Ok(Texts { shorts: shorts.texts, query_count, passages: passages.texts, pairs })
+    Ok(Texts {
+        shorts: shorts.texts,
+        query_count,
+        passages: passages.texts,
+        pairs,
+    })
 }
 
 /// Texts, each once, with their positions.
@@ -130,26 +150,48 @@ impl Unique {
 }
 
 /// One pair from each collection in turn until `limit` is reached or all are used.
-fn take_pairs(collections: &[Collection], queries: &[Vec<usize>], limit: usize, passages: &mut Unique) -> Vec<TextPair> {
+fn take_pairs(
+    collections: &[Collection],
+    queries: &[Vec<usize>],
+    limit: usize,
+    passages: &mut Unique,
+) -> Vec<TextPair> {
     let of = |(collection, (source, queries)): (usize, (&Collection, &Vec<usize>))| {
-        let answered = source.queries.iter().zip(queries).filter_map(|((_, passage), query)| {
-            passage.clone().map(|passage| (collection, *query, passage))
-        });
+        let answered = source
+            .queries
+            .iter()
+            .zip(queries)
+            .filter_map(|((_, passage), query)| {
+                passage.clone().map(|passage| (collection, *query, passage))
+            });
         answered.collect::<Vec<_>>()
     };
-    let waiting: Vec<Vec<(usize, usize, String)>> = collections.iter().zip(queries).enumerate().map(of).collect();
+    let waiting: Vec<Vec<(usize, usize, String)>> = collections
+        .iter()
+        .zip(queries)
+        .enumerate()
+        .map(of)
+        .collect();
     let longest = waiting.iter().map(Vec::len).max().unwrap_or(0);
-    let in_turn = (0..longest).flat_map(|turn| waiting.iter().filter_map(move |list| list.get(turn)));
+    let in_turn =
+        (0..longest).flat_map(|turn| waiting.iter().filter_map(move |list| list.get(turn)));
     in_turn
         .take(limit)
-        .map(|(collection, query, passage)| TextPair { query: *query, passage: passages.add(passage), collection: *collection })
+        .map(|(collection, query, passage)| TextPair {
+            query: *query,
+            passage: passages.add(passage),
+            collection: *collection,
+        })
         .collect()
 }
 
 fn read_collection(source: &Source, random: &mut Order) -> Result<Collection> {
     let corpus = read_records(&source.folder.join("corpus.jsonl"))?;
     let answers = read_train_judgments(&source.folder.join("qrels/train.tsv"))?;
-    let documents: HashMap<&str, &Record> = corpus.iter().map(|record| (record.id.as_str(), record)).collect();
+    let documents: HashMap<&str, &Record> = corpus
+        .iter()
+        .map(|record| (record.id.as_str(), record))
+        .collect();
     let passage_of = |query: &Record| {
         let document = documents.get(answers.get(&query.id)?.as_str())?;
         Some(passage_text(document))
@@ -169,7 +211,10 @@ fn read_collection(source: &Source, random: &mut Order) -> Result<Collection> {
     titles.sort_unstable();
     random.shuffle(&mut titles);
     titles.truncate(source.limit);
-    let queries = queries.iter().map(|query| (query.text.trim().to_owned(), passage_of(query))).collect();
+    let queries = queries
+        .iter()
+        .map(|query| (query.text.trim().to_owned(), passage_of(query)))
+        .collect();
     Ok(Collection { titles, queries })
 }
 
@@ -195,8 +240,12 @@ fn read_records(path: &Path) -> Result<Vec<Record>> {
 
 /// The first relevant document of each query.
 fn read_train_judgments(path: &Path) -> Result<HashMap<String, String>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("{}: only sets with training judgments may be trained on", path.display()))?;
+    let text = std::fs::read_to_string(path).with_context(|| {
+        format!(
+            "{}: only sets with training judgments may be trained on",
+            path.display()
+        )
+    })?;
     let mut first = HashMap::new();
     for line in text.lines().skip(1) {
         let mut fields = line.split('\t');
@@ -205,7 +254,9 @@ fn read_train_judgments(path: &Path) -> Result<HashMap<String, String>> {
             continue;
         };
         if grade.trim() != "0" {
-            first.entry(query.to_owned()).or_insert_with(|| document.to_owned());
+            first
+                .entry(query.to_owned())
+                .or_insert_with(|| document.to_owned());
         }
     }
     ensure!(!first.is_empty(), "{} holds no judgments", path.display());
@@ -220,27 +271,48 @@ mod tests {
     fn write_set(folder: &Path, name: &str, count: usize) -> Source {
         let folder = folder.join(name);
         fs::create_dir_all(folder.join("qrels")).unwrap();
-        let lines = |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join("\n");
+        let lines =
+            |of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join("\n");
         fs::write(
             folder.join("corpus.jsonl"),
             lines(&|i| format!(r#"{{"_id":"d{i}","title":"{name} page {i}","text":"body {i}"}}"#)),
         )
         .unwrap();
-        fs::write(folder.join("queries.jsonl"), lines(&|i| format!(r#"{{"_id":"q{i}","text":"{name} query {i}"}}"#))).unwrap();
-        let judged = (0..count - 1).map(|i| format!("q{i}\td{i}\t1\n")).collect::<String>();
-        fs::write(folder.join("qrels/train.tsv"), format!("query-id\tcorpus-id\tscore\n{judged}")).unwrap();
-        Source { folder, limit: usize::MAX }
+        fs::write(
+            folder.join("queries.jsonl"),
+            lines(&|i| format!(r#"{{"_id":"q{i}","text":"{name} query {i}"}}"#)),
+        )
+        .unwrap();
+        let judged = (0..count - 1)
+            .map(|i| format!("q{i}\td{i}\t1\n"))
+            .collect::<String>();
+        fs::write(
+            folder.join("qrels/train.tsv"),
+            format!("query-id\tcorpus-id\tscore\n{judged}"),
+        )
+        .unwrap();
+        Source {
+            folder,
+            limit: usize::MAX,
+        }
     }
 
     #[test]
     fn pairs_come_evenly_and_untrained_queries_stay_out() {
         let folder = tempfile::tempdir().unwrap();
-        let sources = [write_set(folder.path(), "small", 4), write_set(folder.path(), "large", 30)];
+        let sources = [
+            write_set(folder.path(), "small", 4),
+            write_set(folder.path(), "large", 30),
+        ];
         let texts = collect(&sources, 10, 1).unwrap();
         assert_eq!(texts.query_count, 3 + 29);
         assert_eq!(texts.shorts.len(), 3 + 29 + 4 + 30);
         assert!(!texts.shorts.iter().any(|text| text == "large query 29"));
-        let from_small = texts.pairs.iter().filter(|pair| pair.collection == 0).count();
+        let from_small = texts
+            .pairs
+            .iter()
+            .filter(|pair| pair.collection == 0)
+            .count();
         assert_eq!((from_small, texts.pairs.len()), (3, 10));
         for pair in &texts.pairs {
             let number = texts.shorts[pair.query].rsplit(' ').next().unwrap();
@@ -250,8 +322,20 @@ mod tests {
 
     #[test]
     fn a_limit_follows_the_folder() {
-        assert_eq!("a/b=12".parse(), Ok(Source { folder: "a/b".into(), limit: 12 }));
-        assert_eq!("a/b=c".parse(), Ok(Source { folder: "a/b=c".into(), limit: usize::MAX }));
+        assert_eq!(
+            "a/b=12".parse(),
+            Ok(Source {
+                folder: "a/b".into(),
+                limit: 12
+            })
+        );
+        assert_eq!(
+            "a/b=c".parse(),
+            Ok(Source {
+                folder: "a/b=c".into(),
+                limit: usize::MAX
+            })
+        );
     }
 
     #[test]
@@ -260,6 +344,9 @@ mod tests {
         let source = write_set(folder.path(), "dev", 3);
         fs::remove_file(source.folder.join("qrels/train.tsv")).unwrap();
         let error = format!("{:#}", collect(&[source], 10, 1).unwrap_err());
-        assert!(error.contains("only sets with training judgments"), "{error}");
+        assert!(
+            error.contains("only sets with training judgments"),
+            "{error}"
+        );
     }
 }

@@ -46,7 +46,11 @@ pub fn normalize(vector: &mut [f32]) -> f32 {
 pub fn through_normalize(gradient: &[f32], unit: &[f32], length: f32) -> Vec<f32> {
     let along = dot(gradient, unit);
     let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
-    gradient.iter().zip(unit).map(|(g, u)| (g - along * u) * scale).collect()
+    gradient
+        .iter()
+        .zip(unit)
+        .map(|(g, u)| (g - along * u) * scale)
+        .collect()
 }
 
 /// Mean of the rows, each of `dim` values; zeros if there is none.
@@ -105,15 +109,22 @@ impl Adam {
     /// row that gets no gradient keeps its moments.
     pub fn new(rows: usize, dim: usize) -> Self {
         let zeros = vec![0f32; rows * dim];
-        Self { dim, first: zeros.clone(), second: zeros, updates: vec![0; rows] }
+        Self {
+            dim,
+            first: zeros.clone(),
+            second: zeros,
+            updates: vec![0; rows],
+        }
     }
 
     /// Moves row `row`, whose values are `values`, against `gradient`.
     pub fn update(&mut self, row: usize, values: &mut [f32], gradient: &[f32], rate: f32) {
         let range = row * self.dim..(row + 1) * self.dim;
-        let (Some(first), Some(second), Some(updates)) =
-            (self.first.get_mut(range.clone()), self.second.get_mut(range), self.updates.get_mut(row))
-        else {
+        let (Some(first), Some(second), Some(updates)) = (
+            self.first.get_mut(range.clone()),
+            self.second.get_mut(range),
+            self.updates.get_mut(row),
+        ) else {
             return;
         };
         *updates += 1;
@@ -161,7 +172,10 @@ mod tests {
     #[test]
     fn dot_adds_all_products() {
         let values: Vec<f32> = (0..37).map(|i| i as f32).collect();
-        assert_eq!(dot(&values, &values), (0..37).map(|i| (i * i) as f32).sum::<f32>());
+        assert_eq!(
+            dot(&values, &values),
+            (0..37).map(|i| (i * i) as f32).sum::<f32>()
+        );
     }
 
     #[test]
