@@ -92,11 +92,11 @@ export interface Search {
   readonly offline: Promise<"ready" | "unavailable">;
 }
 
-/** Modes, in order of cost. */
+/** Modes, in order of cost. @internal */
 export const MODES: readonly Mode[] = ["words", "table", "full"];
 
-/** Results when `limit` is not given. */
+/** Results when `limit` is not given. @internal */
 export const DEFAULT_LIMIT = 10;
 
-/** The largest `limit`. */
+/** The largest `limit`. @internal */
 export const MAXIMUM_LIMIT = 100;

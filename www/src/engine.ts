@@ -53,10 +53,10 @@ export class Engine {
       loadModule(environment, environment.modules.search),
       loadManifest(environment),
     ]);
-    const { files } = manifest;
-    const loading = loadFiles(environment, "index", environment.bundle, files);
     const loader = fromWasm(() => new module.SearchLoader(manifest.json));
-    for (const [index, bytes] of (await loading).entries()) {
+    const { files } = manifest;
+    const contents = await loadFiles(environment, "index", environment.bundle, files);
+    for (const [index, bytes] of contents.entries()) {
       fromWasm(() => loader.add_file(files[index]?.path ?? "", bytes));
     }
     return new Engine(

@@ -42,7 +42,8 @@ export class SearchError extends Error {
   }
 }
 
-/** The `{code, message}` that the wasm modules and the worker send, as an error; otherwise undefined. */
+/** The `{code, message}` that the wasm modules and the worker send, as an error; otherwise
+ * undefined. @internal */
 export function typedError(thrown: unknown): SearchError | undefined {
   if (thrown instanceof SearchError) return thrown;
   if (typeof thrown !== "object" || thrown === null) return undefined;
@@ -53,7 +54,7 @@ export function typedError(thrown: unknown): SearchError | undefined {
   return new SearchError(code as SearchErrorCode, message);
 }
 
-/** Any thrown value as a {@link SearchError}; what is not typed is `internal`. */
+/** Any thrown value as a {@link SearchError}; what is not typed is `internal`. @internal */
 export function asSearchError(thrown: unknown): SearchError {
   const typed = typedError(thrown);
   if (typed !== undefined) return typed;
@@ -61,7 +62,7 @@ export function asSearchError(thrown: unknown): SearchError {
   return new SearchError("internal", `Siskin stopped: ${message}`, { cause: thrown });
 }
 
-/** The error of a call whose signal has fired. */
+/** The error of a call whose signal has fired. @internal */
 export function abortedError(signal?: AbortSignal): SearchError {
   return new SearchError("aborted", "The search was aborted.", { cause: signal?.reason });
 }

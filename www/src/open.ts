@@ -9,7 +9,7 @@ import { checkQuery } from "./query.js";
  * pair two versions. */
 declare const SISKIN_WORKER: string;
 
-/** Folder of this script: a bundle carries its own copy. */
+/** Folder of this script: a bundle carries its own copy. @internal */
 export const RUNTIME = new URL(".", import.meta.url);
 
 /** Opens the bundle in the folder `bundle` (relative to the page; default: this script's folder).
@@ -32,7 +32,7 @@ export async function open(
   }
 }
 
-/** The folder's address, ending in `/`. */
+/** The folder's address, ending in `/`. @internal */
 export function folderUrl(bundle: string | URL): URL {
   const base = globalThis.document?.baseURI ?? import.meta.url;
   const url = new URL(bundle, base);

@@ -5,7 +5,7 @@ import { folderUrl, open, RUNTIME } from "../open.js";
 import { View } from "./view.js";
 import * as words from "./words.js";
 
-/** Name under which the element is defined. */
+/** Name under which the element is defined. @internal */
 export const ELEMENT_NAME = "siskin-search";
 
 /** Keystrokes closer together than this ask once. */
@@ -259,7 +259,7 @@ export class SiskinSearch extends Base {
   }
 }
 
-/** Defines `<siskin-search>` where there is a DOM, once. */
+/** Defines `<siskin-search>` where there is a DOM, once. @internal */
 export function defineElement(): void {
   const registry = globalThis.customElements;
   if (registry !== undefined && registry.get(ELEMENT_NAME) === undefined) {

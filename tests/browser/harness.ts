@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { Site } from "./site.js";
+
+const CHROMIUM_ARGUMENTS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Longest wait for anything: the machine may be slow and busy. */
+const PATIENCE_MS = 90_000;
+
+/** The folder of the indexed sample site; without it nothing here can be tested. */
+export function sampleSite(): string {
+  const folder = process.env.SISKIN_SITE_DIR ?? "";
+  const manifest = join(folder, "siskin/siskin.json");
+  assert.ok(existsSync(manifest), `SISKIN_SITE_DIR must name an indexed site; no ${manifest}`);
+  return folder;
+}
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.SISKIN_CHROME ?? "/usr/bin/chromium",
+    args: CHROMIUM_ARGUMENTS,
+    timeout: PATIENCE_MS,
+  });
+}
+
+/** A browser tab that notes all that must not happen. */
+export class Tab {
+  readonly page: Page;
+  readonly site: Site;
+  readonly #context: BrowserContext;
+  /** Console messages of any kind, page errors and failed requests. */
+  readonly complaints: string[] = [];
+  /** Requests that left the site. */
+  readonly escaped: string[] = [];
+
+  private constructor(context: BrowserContext, page: Page, site: Site) {
+    this.#context = context;
+    this.page = page;
+    this.site = site;
+    page.on("console", (message) => this.complaints.push(message.text()));
+    page.on("pageerror", (error) => this.complaints.push(String(error)));
+    context.on("request", (request) => {
+      if (!request.url().startsWith(`${site.origin}/`)) this.escaped.push(request.url());
+    });
+  }
+
+  /** A fresh profile, with the server that it talks to. */
+  static async open(browser: Browser, options: { colorScheme?: "dark" } = {}): Promise<Tab> {
+    const site = await new Site(sampleSite()).start();
+    const context = await browser.newContext({ viewport: { width: 900, height: 800 }, ...options });
+    context.setDefaultTimeout(PATIENCE_MS);
+    return new Tab(context, await context.newPage(), site);
+  }
+
+  goto(path: string): Promise<unknown> {
+    return this.page.goto(this.site.origin + path);
+  }
+
+  get box() {
+    return this.page.getByRole("combobox");
+  }
+
+  get options() {
+    return this.page.getByRole("option");
+  }
+
+  get status() {
+    return this.page.getByRole("status");
+  }
+
+  get note() {
+    return this.page.locator("siskin-search .note");
+  }
+
+  /** Types a question and waits for an answer to exactly that question. */
+  async ask(question: string): Promise<void> {
+    await this.box.fill(question);
+    await this.page.waitForFunction(
+      (wanted) => (globalThis as unknown as { answered?: string }).answered === wanted,
+      question,
+    );
+  }
+
+  /** Lets {@link ask} see answers; call it before the page is opened. */
+  async watchAnswers(): Promise<void> {
+    await this.page.addInitScript(() => {
+      const note = (event: Event) => {
+        const { query, mode } = (event as CustomEvent<{ query: string; mode: string }>).detail;
+        Object.assign(globalThis, { answered: query, answeredMode: mode });
+      };
+      addEventListener("siskin-results", note, { capture: true });
+    });
+  }
+
+  offline(is_offline: boolean): Promise<void> {
+    return this.#context.setOffline(is_offline);
+  }
+
+  /** Ends the test: the console must be empty and nothing may have left the site. */
+  async close({ expected = [] }: { expected?: RegExp[] } = {}): Promise<void> {
+    await this.#context.close();
+    await this.site.stop();
+    const unexpected = this.complaints.filter(
+      (text) => !expected.some((known) => known.test(text)),
+    );
+    assert.deepEqual(unexpected, [], "the console must stay empty");
+    assert.deepEqual(this.escaped, [], "no request may leave the site");
+  }
+}

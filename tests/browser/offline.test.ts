@@ -1,0 +1,69 @@
+/** A page that was visited once answers without a connection. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { launch, Tab } from "./harness.js";
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+/** Opens the demo and waits until the service worker has kept it. */
+async function visitOnce(tab: Tab): Promise<void> {
+  await tab.watchAnswers();
+  await tab.page.addInitScript(() => {
+    addEventListener("siskin-offline-ready", () => Object.assign(globalThis, { kept: true }), {
+      capture: true,
+    });
+  });
+  await tab.goto("/demo/");
+  await tab.page.waitForFunction(() => "kept" in globalThis);
+}
+
+test("the demo, reloaded without a connection, answers", async () => {
+  const tab = await Tab.open(browser);
+  await visitOnce(tab);
+  await tab.offline(true);
+  await tab.site.stop();
+  const requests_online = tab.site.requests.length;
+  await tab.page.reload();
+  await tab.ask("share data between threads safely");
+  assert.ok((await tab.options.count()) > 0);
+  assert.equal(tab.site.requests.length, requests_online);
+  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+});
+
+test("a file that the cache holds damaged is fetched anew", async () => {
+  const tab = await Tab.open(browser);
+  await visitOnce(tab);
+  const damaged = await tab.page.evaluate(async () => {
+    const cache = await caches.open("siskin-1");
+    const rows = (await cache.keys()).find((request) => request.url.includes("/rows-"));
+    if (rows === undefined) return undefined;
+    await cache.put(rows, new Response("damaged"));
+    return rows.url;
+  });
+  assert.ok(damaged, "the rows file is kept");
+  await tab.page.reload();
+  await tab.ask("share data between threads safely");
+  const length = await tab.page.evaluate(
+    async (url) => (await (await caches.match(url))?.arrayBuffer())?.byteLength ?? 0,
+    damaged,
+  );
+  assert.ok(length > 1000, `the cache still holds ${length} bytes`);
+  await tab.close();
+});
+
+test("a question in the address is not kept", async () => {
+  const tab = await Tab.open(browser);
+  await visitOnce(tab);
+  await tab.goto("/demo/?q=unsafe");
+  await tab.page.waitForFunction(() => "answered" in globalThis && "kept" in globalThis);
+  const kept = await tab.page.evaluate(async () =>
+    (await (await caches.open("siskin-1")).keys()).map((request) => request.url).join(" "),
+  );
+  assert.ok(kept.includes("/demo/") && !kept.includes("unsafe"), kept);
+  await tab.close();
+});

@@ -1,0 +1,278 @@
+/** `<siskin-search>` in Chromium, on the built package and the indexed Rust Book. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { launch, Tab } from "./harness.js";
+
+const BOX = "<siskin-search></siskin-search><a href='/'>after</a>";
+const QUESTION = "share data between threads safely";
+
+let browser: Browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+async function withTab(
+  body: (tab: Tab) => Promise<void>,
+  page: { html?: string; policy?: string; path?: string; expected?: RegExp[] } = {},
+): Promise<void> {
+  const tab = await Tab.open(browser);
+  tab.site.page("/test.html", page.html ?? BOX, page.policy);
+  await tab.watchAnswers();
+  await tab.goto(page.path ?? "/test.html");
+  await body(tab);
+  await tab.close({ expected: page.expected ?? [] });
+}
+
+test("a question is answered with real links, headings, excerpts and marks", () =>
+  withTab(async (tab) => {
+    await tab.ask(QUESTION);
+    const first = tab.options.first();
+    assert.match((await first.getAttribute("href")) ?? "", /^http:\/\/127\.0\.0\.1:\d+\/ch\d\d/);
+    const links = await tab.options.evaluateAll((nodes) =>
+      nodes.map((node) => (node as HTMLAnchorElement).href),
+    );
+    assert.ok(links.slice(0, 3).some((link) => link.includes("/ch16-03-shared-state.html")));
+    assert.notEqual(await first.locator(".title").textContent(), "");
+    assert.notEqual(await first.locator(".excerpt").textContent(), "");
+    assert.ok((await first.locator("mark").count()) > 0);
+  }));
+
+test("a result's address opens the page at its heading", () =>
+  withTab(async (tab) => {
+    await tab.ask(QUESTION);
+    await tab.box.press("ArrowDown");
+    const href = await tab.options.first().getAttribute("href");
+    await tab.box.press("Enter");
+    await tab.page.waitForURL(href ?? "");
+    const { hash } = new URL(tab.page.url());
+    const exists = await tab.page.evaluate(
+      (id) => id === "" || document.getElementById(decodeURIComponent(id.slice(1))) !== null,
+      hash,
+    );
+    assert.ok(exists, `${hash} is not on the page`);
+  }));
+
+test("before the reader turns to the box, only siskin.js is loaded", () =>
+  withTab(async (tab) => {
+    await tab.page.waitForFunction(() => customElements.get("siskin-search") !== undefined);
+    await tab.page.waitForLoadState("networkidle");
+    const bundle = tab.site.requests.filter((path) => path.startsWith("/siskin/"));
+    assert.deepEqual(bundle, ["/siskin/siskin.js"]);
+  }));
+
+test("what was asked is in no address and no storage", () =>
+  withTab(async (tab) => {
+    await tab.ask("anonymous functions");
+    const kept = await tab.page.evaluate(async () => ({
+      url: location.href,
+      local: JSON.stringify({ ...localStorage, ...sessionStorage }),
+      cookies: document.cookie,
+      databases: await indexedDB.databases(),
+      caches: await caches.keys(),
+    }));
+    assert.ok(!`${JSON.stringify(kept)} ${tab.site.requests.join(" ")}`.includes("anonymous"));
+    assert.deepEqual([kept.databases, kept.caches], [[], []]);
+  }));
+
+test("arrows move the active option while the focus stays in the box", () =>
+  withTab(async (tab) => {
+    await tab.ask(QUESTION);
+    const active = async () => tab.box.getAttribute("aria-activedescendant");
+    assert.equal(await tab.box.getAttribute("aria-expanded"), "true");
+    assert.equal(await active(), null);
+    await tab.box.press("ArrowDown");
+    assert.equal(await active(), "option-0");
+    await tab.box.press("ArrowDown");
+    assert.equal(await active(), "option-1");
+    assert.equal(await tab.options.nth(1).getAttribute("aria-selected"), "true");
+    assert.equal(await tab.options.nth(0).getAttribute("aria-selected"), "false");
+    await tab.box.press("ArrowUp");
+    await tab.box.press("ArrowUp");
+    assert.equal(await active(), null);
+    await tab.box.press("ArrowUp");
+    assert.equal(await active(), `option-${(await tab.options.count()) - 1}`);
+    assert.ok(
+      await tab.box.evaluate((node) => (node.getRootNode() as ShadowRoot).activeElement === node),
+    );
+  }));
+
+test("Escape closes the list, then clears the box; Tab leaves", () =>
+  withTab(async (tab) => {
+    await tab.ask(QUESTION);
+    await tab.box.press("Escape");
+    assert.equal(await tab.options.first().isVisible(), false);
+    assert.equal(await tab.box.getAttribute("aria-expanded"), "false");
+    assert.equal(await tab.box.inputValue(), QUESTION);
+    await tab.box.press("ArrowDown");
+    assert.equal(await tab.options.first().isVisible(), true);
+    await tab.box.press("Tab");
+    assert.equal(await tab.options.first().isVisible(), false);
+    assert.equal(await tab.page.evaluate(() => document.activeElement?.textContent), "after");
+    await tab.box.press("Escape");
+    assert.equal(await tab.box.inputValue(), "");
+  }));
+
+test("keys that an input method consumes do nothing", () =>
+  withTab(async (tab) => {
+    await tab.ask(QUESTION);
+    await tab.box.press("ArrowDown");
+    const before_key = tab.page.url();
+    const prevented = await tab.box.evaluate((node) =>
+      ["Enter", "Escape", "ArrowDown"].map((key) => {
+        const options = { key, isComposing: true, cancelable: true, bubbles: true };
+        return !node.dispatchEvent(new KeyboardEvent("keydown", options));
+      }),
+    );
+    assert.deepEqual(prevented, [false, false, false]);
+    assert.equal(await tab.box.getAttribute("aria-activedescendant"), "option-0");
+    assert.equal(tab.page.url(), before_key);
+  }));
+
+test("the box and the list have names, and the status tells the count once typing rests", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask(QUESTION);
+      await tab.page.getByRole("combobox", { name: "Ask" }).waitFor();
+      await tab.page.getByRole("listbox", { name: "Ask" }).waitFor();
+      const count = await tab.options.count();
+      await tab.status
+        .getByText(`${count} results for “${QUESTION}”`)
+        .waitFor({ state: "attached" });
+    },
+    { html: "<siskin-search label='Ask'></siskin-search>" },
+  ));
+
+test("nonsense finds nothing and says so", () =>
+  withTab(async (tab) => {
+    await tab.ask("zzzz qqqq");
+    assert.equal(
+      await tab.note.textContent(),
+      "No results for “zzzz qqqq”. Try other or fewer words.",
+    );
+    assert.equal(await tab.options.count(), 0);
+  }));
+
+test("signs without a letter get an explanation, not a failure", () =>
+  withTab(async (tab) => {
+    await tab.box.fill("?!");
+    await tab.note.getByText("The query is empty").waitFor();
+    assert.equal(await tab.page.getByRole("button", { name: "Try again" }).isVisible(), false);
+  }));
+
+test("typing fast ends with the answer to the last question", () =>
+  withTab(async (tab) => {
+    await tab.ask("unsafe");
+    await tab.box.fill("");
+    await tab.box.pressSequentially("install rust", { delay: 5 });
+    await tab.status.getByText("for “install rust”").waitFor({ state: "attached" });
+    assert.match((await tab.options.first().getAttribute("href")) ?? "", /ch01-01-installation/);
+  }));
+
+test("mode and limit are attributes, and changing them asks again", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask(QUESTION);
+      assert.equal(await tab.options.count(), 3);
+      await tab.page.locator("siskin-search").evaluate((node) => node.setAttribute("limit", "5"));
+      await tab.options.nth(4).waitFor();
+      await tab.page
+        .locator("siskin-search")
+        .evaluate((node) => node.setAttribute("mode", "words"));
+      await tab.page.waitForFunction(
+        () => (globalThis as unknown as { answeredMode?: string }).answeredMode === "words",
+      );
+    },
+    { html: "<siskin-search limit='3'></siskin-search>" },
+  ));
+
+test("full mode answers after downloading the network", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("crash the program on purpose");
+      await tab.page.waitForFunction(
+        () => (globalThis as unknown as { answeredMode?: string }).answeredMode === "full",
+      );
+      assert.ok(tab.site.requests.includes("/siskin/encoder/model.onnx"));
+      const links = await tab.options.evaluateAll((nodes) =>
+        nodes.map((node) => (node as HTMLAnchorElement).href).join(" "),
+      );
+      assert.match(links, /ch09-0[13]/);
+    },
+    { html: "<siskin-search mode='full'></siskin-search>" },
+  ));
+
+const XSS = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>"'--><svg onload=hit=1>`;
+
+test("markup in a question stays text", () =>
+  withTab(async (tab) => {
+    await tab.ask(XSS);
+    await tab.ask(`${XSS} zzzzqqqq`);
+    await tab.status.getByText("<img src=x").waitFor({ state: "attached" });
+    assert.equal(await tab.page.evaluate(() => (globalThis as { hit?: number }).hit), undefined);
+    assert.equal(await tab.page.locator("siskin-search img, siskin-search svg").count(), 0);
+  }));
+
+test("markup in the address's question stays text", () =>
+  withTab(
+    async (tab) => {
+      await tab.page.waitForFunction(() => "answered" in globalThis);
+      assert.equal(await tab.box.inputValue(), XSS);
+      assert.equal(await tab.page.evaluate(() => (globalThis as { hit?: number }).hit), undefined);
+      assert.equal(await tab.page.locator("siskin-search img, siskin-search svg").count(), 0);
+    },
+    {
+      html: "<siskin-search query-parameter='q'></siskin-search>",
+      path: `/test.html?q=${encodeURIComponent(XSS)}`,
+    },
+  ));
+
+const STRICT = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+
+test("a strict content policy is enough", () =>
+  withTab((tab) => tab.ask(QUESTION), { policy: STRICT }));
+
+test("Trusted Types are satisfied by the policy `siskin`", () =>
+  withTab((tab) => tab.ask(QUESTION), {
+    policy: `${STRICT}; require-trusted-types-for 'script'; trusted-types siskin`,
+  }));
+
+test("where workers are refused, the page's own thread answers", () =>
+  withTab((tab) => tab.ask(QUESTION), {
+    policy: `${STRICT}; worker-src 'none'`,
+    expected: [/worker-src|Content Security Policy/i],
+  }));
+
+test("one failed request is not noticed", () =>
+  withTab(
+    async (tab) => {
+      tab.site.fail(/lexical-/, "status 500", 1);
+      tab.site.fail(/rows-/, "altered byte", 1);
+      tab.site.fail(/passages-/, "cut connection", 1);
+      await tab.ask(QUESTION);
+    },
+    { expected: [/Failed to load resource/] },
+  ));
+
+test("a broken connection is told, and trying again works", () =>
+  withTab(
+    async (tab) => {
+      tab.site.fail(/lexical-/, "cut connection", 99);
+      await tab.box.fill(QUESTION);
+      await tab.note.getByText("Search could not be loaded. Check your connection.").waitFor();
+      tab.site.heal();
+      await tab.page.getByRole("button", { name: "Try again" }).click();
+      await tab.options.first().waitFor();
+    },
+    { expected: [/Failed to load resource/] },
+  ));
+
+test("damaged files are told, and a later question works once they are mended", () =>
+  withTab(async (tab) => {
+    tab.site.fail(/rows-/, "altered byte", 99);
+    await tab.box.fill(QUESTION);
+    await tab.note.getByText("its files on this site are damaged").waitFor();
+    tab.site.heal();
+    await tab.ask("anonymous functions");
+  }));

@@ -1,0 +1,119 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+
+const TYPES: Record<string, string> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
+
+/** What the server does with one request instead of sending the file. */
+export type Fault = "status 500" | "altered byte" | "cut connection";
+
+/** A page that exists for a test only. */
+interface VirtualPage {
+  html: string;
+  headers: Record<string, string>;
+}
+
+/** Serves a folder, with faults on demand, and remembers what was asked for. */
+export class Site {
+  /** Address without a trailing slash. */
+  origin = "";
+  /** Path and query of each request, in order. */
+  readonly requests: string[] = [];
+  readonly #folder: string;
+  readonly #pages = new Map<string, VirtualPage>();
+  readonly #faults: { path: RegExp; fault: Fault; count: number }[] = [];
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.origin = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this;
+  }
+
+  stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  /** Adds a page with `body`; `policy` is its Content-Security-Policy. */
+  page(path: string, body: string, policy?: string): void {
+    const script = '<script type="module" src="/siskin/siskin.js"></script>';
+    const head = `<meta charset="utf-8"><title>Test</title><link rel="icon" href="/demo/icon.svg">`;
+    this.#pages.set(path, {
+      html: `<!doctype html><html lang="en"><head>${head}${script}</head><body>${body}</body></html>`,
+      headers: policy === undefined ? {} : { "content-security-policy": policy },
+    });
+  }
+
+  /** The next `count` requests whose path matches go wrong. */
+  fail(path: RegExp, fault: Fault, count: number): void {
+    this.#faults.push({ path, fault, count });
+  }
+
+  /** Ends all faults. */
+  heal(): void {
+    this.#faults.length = 0;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, search } = new URL(request.url ?? "/", this.origin);
+    this.requests.push(pathname + search);
+    const page = this.#pages.get(pathname);
+    if (page !== undefined) {
+      response.writeHead(200, { "content-type": TYPES[".html"] ?? "", ...page.headers });
+      response.end(page.html);
+      return;
+    }
+    const content = await this.#read(pathname);
+    if (content === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    this.#send(pathname, content, response);
+  }
+
+  async #read(pathname: string): Promise<Buffer | undefined> {
+    const path = normalize(decodeURIComponent(pathname));
+    const file = path.endsWith("/") ? `${path}index.html` : path;
+    return readFile(join(this.#folder, file)).catch(() => undefined);
+  }
+
+  #send(pathname: string, content: Buffer, response: ServerResponse): void {
+    const fault = this.#takeFault(pathname);
+    if (fault === "status 500") {
+      response.writeHead(500).end();
+      return;
+    }
+    if (fault === "cut connection") {
+      response.destroy();
+      return;
+    }
+    if (fault === "altered byte")
+      content[content.length >> 1] = 1 ^ (content[content.length >> 1] ?? 0);
+    const type = TYPES[extname(pathname.endsWith("/") ? ".html" : pathname)];
+    response.writeHead(200, {
+      "content-type":
+        type ?? (pathname.endsWith("/") ? TYPES[".html"] : "application/octet-stream"),
+      "cache-control": "no-cache",
+    });
+    response.end(content);
+  }
+
+  #takeFault(pathname: string): Fault | undefined {
+    const found = this.#faults.find(({ path, count }) => count > 0 && path.test(pathname));
+    if (found !== undefined) found.count -= 1;
+    return found?.fault;
+  }
+}

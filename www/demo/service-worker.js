@@ -1,0 +1,1 @@
+importScripts("/siskin/siskin-sw.js");

@@ -1,0 +1,95 @@
+/** The wasm modules in Node: the same results as the native command, in the same order. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Mode, Result, Search } from "../../src/api.js";
+import { openBundle, SITE } from "./bundle.js";
+
+/** One entry of tests/cases/rust-book.json; the file says what each field asks for. */
+interface Case {
+  query: string;
+  modes: Mode[];
+  top?: number;
+  pages?: string[];
+  contains?: string;
+  none?: boolean;
+  why: string;
+}
+
+const REPOSITORY = process.env.SISKIN_REPOSITORY ?? ".";
+const { cases } = JSON.parse(
+  readFileSync(join(REPOSITORY, "tests/cases/rust-book.json"), "utf8"),
+) as { cases: Case[] };
+
+let search: Search;
+before(async () => {
+  search = await openBundle();
+});
+after(() => search?.close());
+
+for (const item of cases) {
+  for (const mode of item.modes) {
+    test(`${mode}: ${item.query}: ${item.why}`, async () => {
+      const { results } = await search.query(item.query, { mode });
+      assert.deepEqual(urls(results), native(item.query, mode));
+      check(item, results);
+    });
+  }
+}
+
+function urls(results: Result[]): string[] {
+  return results.map((result) => result.url);
+}
+
+function check(item: Case, results: Result[]): void {
+  const top = results.slice(0, item.top ?? results.length);
+  if (item.none) assert.deepEqual(results, []);
+  if (item.pages !== undefined) {
+    const pages = item.pages;
+    assert.ok(
+      top.some((result) => pages.includes(pageOf(result))),
+      `none of ${pages} in ${urls(top)}`,
+    );
+  }
+  if (item.contains !== undefined) {
+    const first = top[0];
+    assert.ok(
+      first !== undefined && textOf(first).includes(item.contains),
+      pageOf(first ?? { url: "" }),
+    );
+  }
+}
+
+function pageOf({ url }: { url: string }): string {
+  return url.replace(/#.*/, "");
+}
+
+/** The page as it is written, its references to `<` and `>` resolved. */
+function textOf(result: Result): string {
+  const html = readFileSync(join(SITE, pageOf(result)), "utf8");
+  return html
+    .replace(/<[^>]*>/g, "")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">");
+}
+
+function native(query: string, mode: Mode): string[] {
+  const args = ["search", SITE, "--mode", mode, "--json", "--quiet", "--", query];
+  const answer = JSON.parse(run(process.env.SISKIN_BINARY ?? "siskin", args)) as {
+    results: Result[];
+  };
+  return urls(answer.results);
+}
+
+/** Standard output; exit code 1 means that nothing was found. */
+function run(binary: string, args: string[]): string {
+  try {
+    return execFileSync(binary, args, { encoding: "utf8" });
+  } catch (error) {
+    const { status, stdout } = error as { status: number; stdout: string };
+    if (status === 1) return stdout;
+    throw error;
+  }
+}
