@@ -67,3 +67,67 @@ fn is_list_item(line: &str) -> bool {
         || (after_number.len() < line.len()
             && (after_number.starts_with(". ") || after_number.starts_with(") ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> Vec<(String, String)> {
+        let passages = page("7", "Ducks", text).passages.into_iter();
+        passages
+            .map(|passage| (passage.headings.join(" > "), passage.text))
+            .collect()
+    }
+
+    fn row(trail: &str, text: &str) -> (String, String) {
+        (trail.to_owned(), text.to_owned())
+    }
+
+    #[test]
+    fn heading_lines_begin_sections() {
+        let text =
+            "# Ducks\nThey\nquack.\n\n## Calls\n\nLoud\n\n### At night\nSoft\n\n## Food\n\nBread";
+        assert_eq!(
+            rows(text),
+            [
+                row("", "They quack."),
+                row("Calls", "Loud"),
+                row("Calls > At night", "Soft"),
+                row("Food", "Bread")
+            ]
+        );
+    }
+
+    #[test]
+    fn number_signs_elsewhere_are_text() {
+        let text = "run it\n# as root\n\n#hashtag\n\n####### seven\n\n#\n\n# \n\nC# x";
+        assert_eq!(
+            rows(text),
+            [row(
+                "",
+                "run it # as root\n#hashtag\n####### seven\n#\n#\nC# x"
+            )]
+        );
+    }
+
+    #[test]
+    fn list_items_are_blocks() {
+        assert_eq!(
+            rows("Eat:\n- bread\n  or corn\n* peas\n1. salt\n2) no\n\n3.14 is\n-1"),
+            [row(
+                "",
+                "Eat:\n- bread or corn\n* peas\n1. salt\n2) no\n3.14 is -1"
+            )]
+        );
+    }
+
+    #[test]
+    fn a_document_without_text_is_its_title() {
+        assert_eq!(rows(" \n "), [row("", "Ducks")]);
+        let page = page("a/b c#d", " Two\u{200b}  words ", "x");
+        assert_eq!(
+            (page.url.as_str(), page.title.as_str()),
+            ("/a/b c#d", "Two words")
+        );
+    }
+}

@@ -83,7 +83,7 @@ impl Reader {
             Event::End(tag) => self.end(tag),
             Event::Text(text) | Event::Html(text) => self.text(&text),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.buffer.push(&text)
+                self.buffer.push(&text);
             }
             Event::SoftBreak | Event::HardBreak => self.buffer.space(),
             Event::InlineHtml(tag) if tag.starts_with("<br") => self.buffer.space(),

@@ -6,10 +6,10 @@ use crate::ExtractError;
 const LIMIT: usize = 4096;
 
 /// Elements whose end tags may be missing without anything being nested, and void elements.
-const UNCOUNTED: [&str; 34] = [
+const UNCOUNTED: [&str; 31] = [
     "p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup", "col",
-    "option", "optgroup", "html", "head", "body", "a", "button", "area", "base", "br", "embed",
-    "hr", "img", "input", "link", "meta", "source", "track", "wbr", "rt", "rp", "param",
+    "option", "html", "head", "body", "a", "button", "area", "base", "br", "embed", "hr", "img",
+    "input", "link", "meta", "source", "track", "wbr", "param",
 ];
 
 /// Checks how many elements are open at once, by counting tags.

@@ -40,3 +40,249 @@ fn all_outermost_content_elements_are_read() {
         ["a\nb\nc"]
     );
 }
+
+/// Trail, anchor and text of every passage.
+fn outline(html: &str) -> Vec<(String, Option<String>, String)> {
+    let passages = read(html).passages.into_iter();
+    passages
+        .map(|passage| (passage.headings.join(" > "), passage.anchor, passage.text))
+        .collect()
+}
+
+fn row(trail: &str, anchor: &str, text: &str) -> (String, Option<String>, String) {
+    (
+        trail.to_owned(),
+        (!anchor.is_empty()).then(|| anchor.to_owned()),
+        text.to_owned(),
+    )
+}
+
+#[test]
+fn a_heading_begins_a_section_with_trail_and_anchor() {
+    let html = "<main><p>intro<h1 id=t>Title</h1><p>a<h2 id=b>B</h2>b<h3>C</h3>c<h2 id=d>D</h2>d";
+    assert_eq!(read(html).title, "Title");
+    assert_eq!(
+        outline(html),
+        [
+            row("", "", "intro"),
+            row("", "t", "a"),
+            row("B", "b", "b"),
+            row("B > C", "b", "c"),
+            row("D", "d", "d")
+        ]
+    );
+}
+
+#[test]
+fn the_title_is_the_first_h1_else_the_title_element_else_the_first_heading() {
+    assert_eq!(
+        read("<title>no</title><h1>no</h1><main><h2>no</h2><h1>yes</h1><h1>no</h1>x").title,
+        "yes"
+    );
+    assert_eq!(
+        read("<title>yes | Site</title><svg><title>no</title></svg><main><h2>no</h2>x").title,
+        "yes"
+    );
+    assert_eq!(read("<main>x<h3>yes</h3>x").title, "yes");
+    assert_eq!(read("<main>x").title, "");
+}
+
+#[test]
+fn the_language_is_that_of_the_document() {
+    assert_eq!(
+        read("<html lang=' de-AT '><main lang=en>x")
+            .language
+            .as_deref(),
+        Some("de-AT")
+    );
+    assert_eq!(read("<html lang=''><main>x").language, None);
+}
+
+#[test]
+fn sphinx_puts_the_id_on_the_section() {
+    let html = "<div role=main><section id=top><h1>Top<a class=headerlink href='#top'>¶</a></h1><p>a</p>\
+        <section id=sub><h2>Sub<a class=headerlink href='#sub'>¶</a></h2><p>b</p></section></section>\
+        <div class=section id=old><h2>Old</h2><p>c</p></div><div id=box><h2>Box</h2><p>d</p></div></div>";
+    assert_eq!(
+        outline(html),
+        [
+            row("", "top", "a"),
+            row("Sub", "sub", "b"),
+            row("Old", "old", "c"),
+            row("Box", "top", "d")
+        ]
+    );
+}
+
+#[test]
+fn links_beside_headings_are_no_text_but_may_carry_the_id() {
+    for (heading, anchor) in [
+        ("<h2 id=x><a class=header href='#x'>Sub</a></h2>", "x"),
+        (
+            "<h2 class=anchor id=x>Sub<a href='#x' class=hash-link>\u{200b}</a></h2>",
+            "x",
+        ),
+        (
+            "<h2 id=x tabindex=-1>Sub <a class=header-anchor href='#x'>&#8203;</a></h2>",
+            "x",
+        ),
+        (
+            "<div><h2 id=x>Sub</h2><a class=sl-anchor-link href='#x'><span class=sr-only>Section titled</span></a></div>",
+            "x",
+        ),
+        ("<h2>Sub<a class=headerlink id=x href='#x'>¶</a></h2>", "x"),
+        ("<h2><a id=x></a>Sub</h2>", "x"),
+        ("<h2 id=x><a href='#x'>§</a>Sub</h2>", "x"),
+        (
+            "<h2 id=x>Sub<a href='#x' aria-hidden=true>link</a></h2>",
+            "x",
+        ),
+        ("<h2>Sub</h2>", ""),
+        ("<h2 id=''>Sub</h2>", ""),
+    ] {
+        assert_eq!(
+            outline(&format!("<main>{heading}<p>text")),
+            [row("", anchor, "text")],
+            "{heading}"
+        );
+        assert_eq!(
+            read(&format!("<main>{heading}<p>text")).title,
+            "Sub",
+            "{heading}"
+        );
+    }
+}
+
+#[test]
+fn furniture_is_left_out_and_notes_are_kept() {
+    let html = "<main><nav>no</nav><p>a<button>no</button></p><aside>no</aside>\
+        <aside class=starlight-aside>note</aside><div data-pagefind-ignore>no<p>no</div>\
+        <div data-siskin-ignore=all>no</div><script>no</script><style>no</style><noscript>no</noscript>\
+        <template>no</template><svg><text>no</text></svg><select><option>no</select>\
+        <span class=visually-hidden>no</span><p>b<sup><a href='#fn1'>1</a></sup> <a href='#back'>↩</a></p>\
+        <footer>no</footer></main>";
+    assert_eq!(texts(html), ["a\nnote\nb1"]);
+}
+
+#[test]
+fn blocks_are_separated_and_inline_elements_are_not() {
+    let html = "<main><p>Hel<b>lo </b> <i>world</i><br>again</p><ul><li>a<ul><li>b</ul><li><p>c</ul>\
+        <dl><dt>d<dd>e</dl><table><tr><th>f<th>g<tr><td>h</td><td>i</td></table><div>j<div>k</div>l</div>";
+    assert_eq!(
+        texts(html),
+        ["Hello world again\na\nb\nc\nd\ne\nf g\nh i\nj\nk\nl"]
+    );
+}
+
+#[test]
+fn code_is_kept_with_single_spaces_and_without_hidden_lines_and_line_numbers() {
+    let html = "<main><p>See <code>a  b</code>:<pre><code><span class=boring>fn main() {\n</span>let  x\n    = 1;\n\n\
+        <span class=linenos>3</span><span class=l>x</span>\n<span class=boring>}</span></code></pre>\
+        <pre><div class=line>one</div><div class=line>two<br>three</div></pre>";
+    assert_eq!(texts(html), ["See a b:\nlet x = 1; x\none two three"]);
+}
+
+#[test]
+fn a_heading_without_text_below_is_found_unless_a_deeper_one_follows() {
+    let html = "<main><h1>T</h1><h2>A</h2><h3>B</h3><h2 id=c>C</h2><h2></h2>";
+    assert_eq!(outline(html), [row("A > B", "", "B"), row("C", "c", "C")]);
+    assert_eq!(outline("<main><h1 id=t>T</h1>"), [row("", "t", "T")]);
+}
+
+#[test]
+fn pages_that_are_not_to_be_indexed_say_why() {
+    let outcome = |html: &str| read_outcome(html);
+    assert_eq!(
+        outcome("<meta name=ROBOTS content='follow,noindex'><main>x"),
+        Reading::NoIndex
+    );
+    assert_eq!(
+        outcome("<meta name=siskin content=noindex><main>x"),
+        Reading::NoIndex
+    );
+    assert_eq!(
+        outcome("<meta http-equiv=Refresh content='3;url=/x'><main>x"),
+        Reading::Redirect
+    );
+    assert_eq!(outcome("<main><img alt=x> ¶</main><p>x"), Reading::Empty);
+    assert_eq!(outcome(""), Reading::Empty);
+    for kept in [
+        "<meta name=robots content='noarchive'>",
+        "<meta http-equiv=refresh content=30>",
+        "<meta name=description content=noindex>",
+    ] {
+        assert!(
+            matches!(outcome(&format!("{kept}<main>x")), Reading::Page { .. }),
+            "{kept}"
+        );
+    }
+}
+
+fn read_outcome(html: &str) -> Reading {
+    super::read(html.as_bytes(), "/x.html").expect("it can be read")
+}
+
+#[test]
+fn broken_html_is_read_as_browsers_read_it() {
+    assert_eq!(texts("<main><p>a<p>b</main"), ["a\nb"]);
+    assert_eq!(
+        texts("a < b && c &lt; d &nbsp;&bogus; &#0; &#x110000;"),
+        ["a < b && c < d &bogus; \u{fffd} \u{fffd}"]
+    );
+    assert_eq!(
+        texts("</p></div><b><i>a</b>b</i></main>c<table>d<tr><p>e"),
+        ["abcd\ne"]
+    );
+    assert_eq!(
+        texts("<main><!-- <p>no --><p title='>'>yes<p <b>no?"),
+        ["yes\nno?"]
+    );
+    assert_eq!(
+        outline("<main><h2 id=a>Open<p>text<h3>Deeper</h2>more"),
+        [row("", "a", "text"), row("Deeper", "a", "more")]
+    );
+    assert_eq!(
+        outline("<main><h1>T</h1><h2 id=a>One<h2 id=b>Two</main>"),
+        [row("One", "a", "One"), row("Two", "b", "Two")]
+    );
+}
+
+#[test]
+fn no_bytes_make_the_reader_panic() {
+    let page = "<!doctype html><html lang=en><title>a - b</title><main><h1 id=x>é<p>b<pre>c<table><tr><td>d</main>".as_bytes();
+    for end in 0..page.len() {
+        let _ = super::read(&page[..end], "/");
+        let _ = super::read(&page[end..], "/");
+        let _ = super::read(&[&page[..end], b"\xff\xfe\0<", &page[end..]].concat(), "/");
+    }
+}
+
+#[test]
+fn deep_nesting_is_read_up_to_the_limit_and_refused_beyond() {
+    let nested = |depth: usize| {
+        format!(
+            "<main>{}deep{}",
+            "<div>".repeat(depth),
+            "</div>".repeat(depth)
+        )
+    };
+    assert_eq!(texts(&nested(4000)), ["deep"]);
+    assert!(matches!(
+        page(nested(5000).as_bytes(), "/"),
+        Err(ExtractError::TooDeep { .. })
+    ));
+}
+
+#[test]
+fn a_page_of_five_megabytes_is_read_whole() {
+    let paragraph = "<h2 id=s>Section</h2><p>Words and <b>more</b> words, one after another.</p><ul><li>x<li>y</ul>";
+    let html = format!("<main>{}", paragraph.repeat(5_000_000 / paragraph.len()));
+    let page = read(&html);
+    assert_eq!(page.passages.len(), 5_000_000 / paragraph.len());
+    assert!(
+        page.passages
+            .iter()
+            .skip(1)
+            .all(|passage| passage.text == "Words and more words, one after another.\nx\ny")
+    );
+}

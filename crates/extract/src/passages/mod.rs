@@ -248,3 +248,6 @@ fn trace(best: &[(usize, usize)]) -> Vec<Range<usize>> {
     ranges.reverse();
     ranges
 }
+
+#[cfg(test)]
+mod tests;

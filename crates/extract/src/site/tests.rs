@@ -1,0 +1,209 @@
+use super::*;
+
+/// A folder with the files, each given as path and content.
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (path, content) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, content).expect("a file");
+    }
+    folder
+}
+
+fn html(text: &str) -> Vec<u8> {
+    format!("<title>{text}</title><main><p>{text}</main>").into_bytes()
+}
+
+fn skipped(report: &SiteReport) -> Vec<(String, String)> {
+    let text = |skipped: &Skipped| {
+        (
+            skipped.path.display().to_string(),
+            skipped.reason.to_string(),
+        )
+    };
+    report.skipped.iter().map(text).collect()
+}
+
+fn urls(report: &SiteReport) -> Vec<&str> {
+    report.pages.iter().map(|page| page.url.as_str()).collect()
+}
+
+#[test]
+fn addresses_are_those_that_a_server_gives() {
+    let names = [
+        "index.html",
+        "a/index.html",
+        "a/x.HTML",
+        "b/index.htm",
+        "c d/ä#?%.html",
+        "e/myindex.html",
+    ];
+    let pages: Vec<_> = names.iter().map(|name| (*name, html(name))).collect();
+    let pages: Vec<_> = pages
+        .iter()
+        .map(|(name, content)| (*name, content.as_slice()))
+        .collect();
+    let folder = folder(&pages);
+    let report = super::pages(folder.path(), |_| ()).expect("pages");
+    assert_eq!(
+        urls(&report),
+        [
+            "/a/",
+            "/a/x.HTML",
+            "/b/",
+            "/c%20d/%C3%A4%23%3F%25.html",
+            "/e/myindex.html",
+            "/"
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_page_is_left_out_and_named() {
+    let page = html("page");
+    let folder = folder(&[
+        ("404.html", &page),
+        ("a.html", &page),
+        ("b.html", &page),
+        ("c/index.htm", b"<main>c"),
+        ("c/index.html", b"<main>d"),
+        ("empty.html", b"<main></main>"),
+        (
+            "moved.html",
+            b"<meta http-equiv=refresh content='0; URL=a.html'>Moved",
+        ),
+        ("node_modules/x.html", b"<main>x"),
+        (
+            "noindex.html",
+            b"<meta name=robots content='nofollow, NoIndex'><main>e",
+        ),
+        ("notes.txt", b"text"),
+        ("print.html", b"<!-- Book generated using mdBook --><main>f"),
+        ("g/print.html", b"<main>how to print"),
+        (".git/x.html", b"<main>x"),
+        ("siskin/siskin.json", b"{}"),
+        ("siskin/demo.html", b"<main>x"),
+    ]);
+    let report = pages(folder.path(), |_| ()).expect("pages");
+    assert_eq!(urls(&report), ["/a.html", "/c/", "/g/print.html"]);
+    let expected = [
+        ("404.html", "shown for missing pages"),
+        ("b.html", "the same as /a.html"),
+        ("c/index.html", "the same as /c/"),
+        ("empty.html", "no text in its main content"),
+        ("moved.html", "only redirects"),
+        ("noindex.html", "says noindex"),
+        ("print.html", "repeats the book"),
+        ("siskin", "a search index"),
+    ];
+    assert_eq!(
+        skipped(&report),
+        expected.map(|(path, reason)| (path.to_owned(), reason.to_owned()))
+    );
+    assert!(
+        !report
+            .skipped
+            .iter()
+            .any(|skipped| skipped.reason.is_problem())
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let elsewhere = folder(&[("secret.html", &html("secret"))]);
+    let site = folder(&[("a/page.html", &html("page"))]);
+    let link = |target: &Path, name: &str| {
+        std::os::unix::fs::symlink(target, site.path().join(name)).expect("a link");
+    };
+    link(&elsewhere.path().join("secret.html"), "secret.html");
+    link(elsewhere.path(), "folder");
+    link(Path::new("nowhere.html"), "broken.html");
+    link(Path::new("a"), "copy");
+    link(Path::new(".."), "a/loop");
+    let report = pages(site.path(), |_| ()).expect("pages");
+    assert_eq!(urls(&report), ["/a/page.html"]);
+    let problems: Vec<_> = report
+        .skipped
+        .iter()
+        .filter(|skipped| skipped.reason.is_problem())
+        .collect();
+    let problems: Vec<_> = problems
+        .iter()
+        .map(|skipped| skipped.path.display().to_string())
+        .collect();
+    assert_eq!(problems, ["broken.html", "folder", "secret.html"]);
+}
+
+#[test]
+fn a_page_that_cannot_be_parsed_is_a_problem_and_the_others_are_read() {
+    let site = folder(&[
+        ("deep.html", "<div>".repeat(9000).as_bytes()),
+        ("a.html", &html("a")),
+    ]);
+    let report = pages(site.path(), |_| ()).expect("pages");
+    assert_eq!(urls(&report), ["/a.html"]);
+    assert!(report.skipped[0].reason.is_problem());
+    assert!(
+        report.skipped[0]
+            .reason
+            .to_string()
+            .contains("nested 9000 deep")
+    );
+}
+
+#[test]
+fn bad_bytes_are_replaced_and_reported() {
+    let site = folder(&[
+        ("a.html", b"<main>caf\xe9"),
+        ("b.html", b"<meta charset=latin1><main>caf\xe9"),
+    ]);
+    let report = pages(site.path(), |_| ()).expect("pages");
+    assert_eq!(report.pages[0].passages[0].text, "caf\u{fffd}");
+    assert_eq!(report.pages[1].passages[0].text, "café");
+    assert_eq!(report.bad_bytes, [PathBuf::from("a.html")]);
+}
+
+#[test]
+fn every_file_is_counted_once_in_the_progress() {
+    let site = folder(&[
+        ("a.html", &html("a")),
+        ("b.html", &html("b")),
+        ("c.html", b""),
+    ]);
+    let seen = std::sync::Mutex::new(Vec::new());
+    pages(site.path(), |progress| {
+        seen.lock().expect("no panic").push(progress);
+    })
+    .expect("pages");
+    let mut seen = seen.into_inner().expect("no panic");
+    seen.sort_by_key(|progress| progress.done);
+    assert_eq!(seen, [1, 2, 3].map(|done| Progress { done, total: 3 }));
+}
+
+#[test]
+fn errors_say_what_where_and_what_to_do() {
+    let empty = folder(&[("a.md", b""), ("b/c.css", b"")]);
+    let error = |path: &Path| pages(path, |_| ()).expect_err("no pages").to_string();
+    let at = |name: &str| empty.path().join(name).display().to_string();
+    assert!(
+        error(&empty.path().join("x")).starts_with(&format!("no such folder: {}; give", at("x")))
+    );
+    assert!(
+        error(&empty.path().join("a.md"))
+            .starts_with(&format!("not a folder: {}; give", at("a.md")))
+    );
+    assert!(error(empty.path()).contains("(2 other files seen); build the site first"));
+    fs::write(
+        empty.path().join("x.html"),
+        "<meta name=robots content=none><main>x",
+    )
+    .expect("a file");
+    let nothing = error(empty.path());
+    assert!(
+        nothing.contains("all 1 HTML files were left out (the first, x.html: says noindex)"),
+        "{nothing}"
+    );
+    assert_eq!(nothing.lines().count(), 1);
+}
