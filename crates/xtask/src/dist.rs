@@ -53,7 +53,7 @@ fn stamp(workspace: &Workspace) -> Result<Stamp> {
     let inputs = Inputs::new("dist 1")
         .path(workspace.root(), "www")?
         .path(workspace.root(), "models/siskin-en")?
-        .path(workspace.target(), "wasm")?;
+        .path(workspace.target(), "wasm-modules")?;
     Ok(inputs.stamp_for(&workspace.dist()))
 }
 

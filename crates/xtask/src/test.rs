@@ -43,10 +43,10 @@ enum Step {
     Dist,
     /// The package's own modules in Node.
     Unit,
-    /// The wasm modules in Node.
-    Wasm,
     /// The sample site, copied and indexed.
     Site,
+    /// The wasm modules in Node, on the sample site.
+    Wasm,
     /// Chromium end to end on the sample site.
     Browser,
 }
@@ -57,8 +57,8 @@ impl Step {
         match self {
             Self::Setup | Self::Format | Self::Clippy | Self::Rust => &[],
             Self::Types | Self::Dist | Self::Unit => &[Self::Setup],
-            Self::Wasm | Self::Site => &[Self::Dist],
-            Self::Browser => &[Self::Site],
+            Self::Site => &[Self::Dist],
+            Self::Wasm | Self::Browser => &[Self::Site],
         }
     }
 

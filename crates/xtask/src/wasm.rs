@@ -56,7 +56,7 @@ const WASM_OPT_ARGUMENTS: [&str; 8] = [
     "--enable-multivalue",
 ];
 
-/// Builds both modules into TARGET/wasm/{search,encoder}; leaves unchanged ones alone.
+/// Builds both modules into TARGET/wasm-modules/{search,encoder}; leaves unchanged ones alone.
 pub fn build(workspace: &Workspace) -> Result<()> {
     for module in &MODULES {
         build_module(workspace, module)?;

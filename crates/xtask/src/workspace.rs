@@ -66,9 +66,9 @@ impl Workspace {
         self.root.join("tests/sites/rust-book")
     }
 
-    /// wasm-bindgen's output, one folder per module.
+    /// wasm-bindgen's output, one folder per module. (`wasm` is cargo's, for the profile.)
     pub fn wasm(&self) -> PathBuf {
-        self.target.join("wasm")
+        self.target.join("wasm-modules")
     }
 
     /// The runtime files that the `siskin` command puts beside an index.
