@@ -1,6 +1,7 @@
 //! Sections to passages that the encoder can read whole.
 //!
-//! A passage never spans two headings, so that its anchor is exact. Where a section is longer
+//! A passage never spans two headings, so that its anchor is exact, and a short section is a
+//! passage of its own: its heading is what readers search for. Where a section is longer
 //! than one passage, the cuts are those of least cost: as few passages as possible, of similar
 //! length, ending where a paragraph ends, else a sentence or a line of code, else a word.
 
