@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use candle_core::{D, Module, Tensor};
+use candle_core::{CpuStorage, CustomOp1, D, Layout, Module, Shape, Tensor};
 use candle_nn::ops;
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +130,7 @@ impl Layer {
     fn forward(&self, hidden: &Tensor, blocked: &Tensor) -> Result<Tensor> {
         let attended = self.attention.forward(hidden, blocked)?;
         let hidden = self.attention_norm.forward(&(hidden + attended)?)?;
-        let wide = self.intermediate.forward(&hidden)?.gelu_erf()?;
+        let wide = gelu(&self.intermediate.forward(&hidden)?)?;
         self.output_norm
             .forward(&(&hidden + self.output.forward(&wide)?)?)
     }
@@ -238,6 +238,55 @@ impl LayerNorm {
     }
 }
 
+/// GELU by the error function; quicker where no gradient is needed.
+fn gelu(values: &Tensor) -> Result<Tensor> {
+    if values.track_op() || !values.device().is_cpu() {
+        return Ok(values.gelu_erf()?);
+    }
+    Ok(values.contiguous()?.apply_op1_no_bwd(&QuickGelu)?)
+}
+
+/// GELU in f32 on the CPU, with the error function of Abramowitz and Stegun, 7.1.26, which is
+/// within 1.5e-7 of the true one.
+struct QuickGelu;
+
+impl CustomOp1 for QuickGelu {
+    fn name(&self) -> &'static str {
+        "quick-gelu"
+    }
+
+    fn cpu_fwd(
+        &self,
+        storage: &CpuStorage,
+        layout: &Layout,
+    ) -> candle_core::Result<(CpuStorage, Shape)> {
+        let all = storage.as_slice::<f32>()?;
+        let values = layout
+            .contiguous_offsets()
+            .and_then(|(begin, end)| all.get(begin..end))
+            .ok_or_else(|| candle_core::Error::Msg("quick-gelu wants contiguous input".into()))?;
+        let output = values.iter().map(|&x| quick_gelu(x)).collect();
+        Ok((CpuStorage::F32(output), layout.shape().clone()))
+    }
+}
+
+/// `x/2 · (1 + erf(x/√2))`.
+fn quick_gelu(x: f32) -> f32 {
+    // Highest power first.
+    const FACTORS: [f32; 5] = [
+        1.061_405_4,
+        -1.453_152_1,
+        1.421_413_8,
+        -0.284_496_72,
+        0.254_829_6,
+    ];
+    let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * z);
+    let polynomial = FACTORS.iter().fold(0.0, |sum, factor| sum * t + factor) * t;
+    let erf = (1.0 - polynomial * (-z * z).exp()).copysign(x);
+    0.5 * x * (1.0 + erf)
+}
+
 /// Softmax over the last dimension, by the fused kernel only where no gradient is needed.
 fn softmax(scores: &Tensor) -> Result<Tensor> {
     if scores.track_op() {
@@ -266,5 +315,21 @@ impl Weights<'_> {
         Ok(tensor
             .with_context(|| format!("the weights lack {name}"))?
             .clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candle_core::Device;
+
+    #[test]
+    fn quick_gelu_agrees_with_the_exact_one() {
+        let values: Vec<f32> = (-800..800).map(|i| i as f32 / 100.0).collect();
+        let values = Tensor::new(values, &Device::Cpu).unwrap();
+        let exact = values.gelu_erf().unwrap();
+        let quick = gelu(&values).unwrap();
+        let worst = (exact - quick).unwrap().abs().unwrap().max(0).unwrap();
+        assert!(worst.to_scalar::<f32>().unwrap() < 2e-6);
     }
 }

@@ -109,7 +109,9 @@ impl Checkpoint {
     pub fn moments(&self) -> Result<&HashMap<String, Tensor>> {
         let moments = self.optimizer.as_ref();
         let moments = moments.context("the checkpoint has no optimizer.safetensors")?;
-        let step = moments.get(STEP).context("optimizer.safetensors has no step")?;
+        let step = moments
+            .get(STEP)
+            .context("optimizer.safetensors has no step")?;
         let step = step.to_scalar::<u32>()? as usize;
         let expected = self.state.step;
         ensure!(

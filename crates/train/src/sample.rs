@@ -8,61 +8,58 @@ use crate::bert::Bert;
 use crate::collection::Collection;
 use crate::encode::Encoded;
 use crate::random::Random;
-use crate::tokenize::{Batch, Tokenizer};
+use crate::tokenize::{Tokenizer, batches_by_length};
 
-/// Texts encoded at once.
-const BATCH_TEXTS: usize = 16;
+/// Word pieces encoded at once, padding included.
+const BATCH_TOKENS: usize = 2_048;
 
-/// Token vectors (without `[CLS]` and `[SEP]`) of each of `layers`: `[at least tokens, dim]`, from
-/// passages and queries that `seed` chooses, equally often from each collection. Fewer if the
-/// collections are smaller.
+/// Token vectors (without `[CLS]` and `[SEP]`) of each of `layers`: `[about tokens, dim]`, of
+/// `texts` in turn until there are enough. Fewer if the texts are used up.
 ///
 /// # Errors
-/// When a text cannot be encoded.
+/// When a text cannot be encoded, or there are none.
 pub fn token_vectors(
     bert: &Bert,
     tokenizer: &Tokenizer,
-    collections: &[Collection],
+    texts: &[&str],
     layers: &[usize],
     tokens: usize,
-    seed: u64,
     device: &Device,
 ) -> Result<Vec<Tensor>> {
-    let texts = mixed_texts(collections, seed);
-    let progress = ProgressBar::new(tokens as u64).with_message("sampling token vectors");
+    let batches = batches_by_length(&enough(tokenizer, texts, tokens)?, BATCH_TOKENS, device)?;
+    let progress = ProgressBar::new(batches.len() as u64).with_message("sampling token vectors");
     let mut chunks: Vec<Vec<Tensor>> = vec![Vec::new(); layers.len()];
-    for texts in texts.chunks(BATCH_TEXTS) {
-        if progress.position() >= tokens as u64 {
-            break;
-        }
-        let encoded = encode(bert, tokenizer, texts, device)?;
+    for batch in progress.wrap_iter(batches.iter()) {
+        let encoded = Encoded::new(bert, batch)?;
         for (chunks, &layer) in chunks.iter_mut().zip(layers) {
             chunks.push(encoded.content_tokens(layer)?);
         }
-        progress.inc(encoded.content.iter().map(Vec::len).sum::<usize>() as u64);
     }
-    progress.finish_and_clear();
     chunks
         .iter()
         .map(|chunks| Ok(Tensor::cat(chunks, 0)?))
         .collect()
 }
 
-fn encode(bert: &Bert, tokenizer: &Tokenizer, texts: &[&str], device: &Device) -> Result<Encoded> {
-    let pieces: Vec<Vec<u32>> = texts
-        .iter()
-        .map(|text| tokenizer.encode(text))
-        .collect::<Result<_>>()?;
-    let pieces: Vec<&[u32]> = pieces.iter().map(Vec::as_slice).collect();
-    Encoded::new(
-        bert,
-        &Batch::new(&pieces, (0..pieces.len()).collect(), device)?,
-    )
+/// Word pieces of the first of `texts` that have `tokens` pieces together, specials not counted.
+fn enough(tokenizer: &Tokenizer, texts: &[&str], tokens: usize) -> Result<Vec<Vec<u32>>> {
+    let mut pieces = Vec::new();
+    let mut count = 0;
+    for text in texts {
+        if count >= tokens {
+            break;
+        }
+        let text = tokenizer.encode(text)?;
+        count += text.len().saturating_sub(2);
+        pieces.push(text);
+    }
+    Ok(pieces)
 }
 
-/// Texts of all collections in turn, one passage and one query of each, in random order, until
-/// the smallest source of each is used up.
-fn mixed_texts(collections: &[Collection], seed: u64) -> Vec<&str> {
+/// Texts of all collections in turn, one passage and one query of each, in an order that `seed`
+/// chooses.
+#[must_use]
+pub fn mixed_texts(collections: &[Collection], seed: u64) -> Vec<&str> {
     let mut sources: Vec<Vec<&str>> = collections
         .iter()
         .flat_map(|collection| [&collection.passages, &collection.queries])

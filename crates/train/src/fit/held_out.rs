@@ -198,7 +198,11 @@ fn dense_scores(
 /// `[rows, width]` of rows of one width.
 fn rows_tensor(rows: &[Vec<f32>], device: &Device) -> Result<Tensor> {
     let width = rows.first().map_or(0, Vec::len);
-    Ok(Tensor::from_vec(rows.concat(), (rows.len(), width), device)?)
+    Ok(Tensor::from_vec(
+        rows.concat(),
+        (rows.len(), width),
+        device,
+    )?)
 }
 
 fn mean_scores(scores: &[Vec<f64>], relevant: &[HashSet<usize>]) -> Scores {

@@ -23,11 +23,11 @@ use crate::base::Base;
 use crate::checkpoint::{Checkpoint, State};
 use crate::collection::Collection;
 use crate::init::whitened_head;
-use crate::sample::token_vectors;
+use crate::sample::{mixed_texts, token_vectors};
 use crate::wta::weight_mask;
 use data::Data;
 use settings::Settings;
-use trainer::Trainer;
+use trainer::{StepReport, Trainer};
 
 /// Arguments of `siskin-train fit`.
 #[derive(clap::Args, Debug)]
@@ -50,6 +50,9 @@ pub struct Args {
     /// Begin with the heads (and backbone) of this checkpoint instead of whitened samples.
     #[arg(long)]
     pub from: Option<PathBuf>,
+    /// Make at most this many steps now, write a checkpoint and end; go on with --resume.
+    #[arg(long)]
+    pub stop_after: Option<usize>,
     /// What can be chosen.
     #[command(flatten)]
     pub settings: Settings,
@@ -134,15 +137,8 @@ fn initial(
     let bert = base.bert()?;
     let tokenizer = base.tokenizer()?;
     let (tokens, seed) = (settings.sample_tokens, settings.seed);
-    let samples = token_vectors(
-        &bert,
-        &tokenizer,
-        collections,
-        &layers,
-        tokens,
-        seed,
-        device,
-    )?;
+    let texts = mixed_texts(collections, seed);
+    let samples = token_vectors(&bert, &tokenizer, &texts, &layers, tokens, device)?;
     let mut heads = Vec::new();
     for (j, (bucket, samples)) in (0..).zip(settings.buckets.iter().zip(&samples)) {
         let mask = weight_mask(
@@ -175,31 +171,27 @@ fn initial(
 /// The loop: steps, measurements, checkpoints.
 fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -> Result<()> {
     let settings = &args.settings;
+    let left = settings.steps.saturating_sub(trainer.step());
+    let end = trainer.step() + left.min(args.stop_after.unwrap_or(left));
     let progress = progress_bar(settings.steps)?;
     progress.set_position(trainer.step() as u64);
     if trainer.step() == 0 {
         metrics.held_out(&trainer, data)?;
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
-    for batch in batches
-        .skip(trainer.step())
-        .take(settings.steps - trainer.step())
-    {
+    for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
         let report = trainer.train_on(&data.batch(&batch))?;
-        metrics.write(&json!({ "step": trainer.step(), "loss": report.loss,
-            "info_nce": report.ranking, "distillation": report.distillation,
-            "gradient_norm": report.gradient_norm, "schedule": report.schedule }))?;
+        metrics.step(trainer.step(), &report)?;
         progress.set_message(format!("loss {:.4}", report.loss));
         progress.inc(1);
-        let last = trainer.step() == settings.steps;
-        if last || trainer.step() % settings.checkpoint_every == 0 {
+        if trainer.step() == end || trainer.step() % settings.checkpoint_every == 0 {
             trainer.checkpoint()?.save(&args.out)?;
         }
-        if last || trainer.step() % settings.measure_every == 0 {
+        if trainer.step() == settings.steps || trainer.step() % settings.measure_every == 0 {
             metrics.held_out(&trainer, data)?;
         }
     }
-    progress.finish();
+    progress.abandon();
     Ok(())
 }
 
@@ -221,6 +213,17 @@ impl Metrics {
         Ok(Self {
             file: file.with_context(|| format!("cannot write {}", path.display()))?,
         })
+    }
+
+    fn step(&mut self, step: usize, report: &StepReport) -> Result<()> {
+        self.write(&json!({
+            "step": step,
+            "loss": report.loss,
+            "ranking": report.ranking,
+            "distillation": report.distillation,
+            "gradient_norm": report.gradient_norm,
+            "schedule": report.schedule,
+        }))
     }
 
     fn write(&mut self, line: &serde_json::Value) -> Result<()> {

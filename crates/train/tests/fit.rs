@@ -1,0 +1,169 @@
+//! `fit` from the command line's arguments to files, on a tiny network.
+
+mod tiny;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use candle_core::Device;
+use clap::Parser;
+use siskin_train::checkpoint::Checkpoint;
+use siskin_train::fit::{self, Args};
+
+#[derive(Parser)]
+struct Command {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// A base model and a collection in a temporary folder.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        tiny::write_base(&folder.path().join("base"))?;
+        tiny::write_collection(&folder.path().join("animals"), 60)?;
+        Ok(Self { folder })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn fit(&self, out: &str, options: &str) -> Result<()> {
+        let [base, pairs, out] =
+            ["base", "animals", out].map(|name| self.path(name).display().to_string());
+        let fixed = "--sample-tokens 300 --batch-pairs 6 --steps 8 --warm-up-steps 2 \
+            --held-out-queries 8 --head-learning-rate 0.01 --checkpoint-every 3";
+        let line = format!("fit --base {base} --pairs {pairs} --out {out} {fixed} {options}");
+        fit::run(&Command::try_parse_from(line.split_whitespace())?.args)
+    }
+
+    fn file(&self, out: &str, name: &str) -> Result<Vec<u8>> {
+        Ok(std::fs::read(self.path(out).join(name))?)
+    }
+
+    fn metrics(&self, out: &str) -> Result<Vec<serde_json::Value>> {
+        let text = String::from_utf8(self.file(out, "metrics.jsonl")?)?;
+        text.lines()
+            .map(|line| Ok(serde_json::from_str(line)?))
+            .collect()
+    }
+}
+
+/// Two buckets, sparse weights, the backbone trained and the dense vectors too.
+const EVERYTHING: &str = "--buckets 2:24:2 0:16:2 --weight-sparsity 0.5 \
+    --backbone-learning-rate 0.001 --dense 0.5";
+
+#[test]
+fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("whole", EVERYTHING)?;
+    bench.fit("parts", &format!("{EVERYTHING} --stop-after 4"))?;
+    assert_ne!(
+        bench.file("whole", "heads.safetensors")?,
+        bench.file("parts", "heads.safetensors")?
+    );
+    bench.fit("parts", &format!("{EVERYTHING} --resume"))?;
+    for name in ["heads", "backbone", "optimizer"] {
+        let name = format!("{name}.safetensors");
+        assert_eq!(
+            bench.file("whole", &name)?,
+            bench.file("parts", &name)?,
+            "{name}"
+        );
+    }
+    assert_eq!(
+        bench.file("whole", "state.json")?,
+        bench.file("parts", "state.json")?
+    );
+    assert_eq!(bench.metrics("whole")?, bench.metrics("parts")?);
+    Ok(())
+}
+
+#[test]
+fn a_frozen_backbone_is_not_written_and_the_loss_falls() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("out", "--buckets 2:24:2 --steps 60 --measure-every 60")?;
+    let checkpoint = Checkpoint::load(&bench.path("out"), &Device::Cpu)?;
+    assert_eq!(
+        (checkpoint.state.step, checkpoint.backbone.is_none()),
+        (60, true)
+    );
+    let metrics = bench.metrics("out")?;
+    let losses: Vec<f64> = metrics
+        .iter()
+        .filter_map(|line| line["loss"].as_f64())
+        .collect();
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    assert_eq!(losses.len(), 60);
+    assert!(mean(&losses[50..]) < mean(&losses[..10]), "{losses:?}");
+    let measured: Vec<_> = metrics
+        .iter()
+        .filter(|line| line["held_out"]["mean"].is_object())
+        .collect();
+    assert_eq!(measured.len(), 2);
+    Ok(())
+}
+
+#[test]
+fn the_hinge_trains_separate_buckets() -> Result<()> {
+    let bench = Bench::new()?;
+    let options = "--buckets 2:24:2 1:16:2 --ranking hinge --joining separate --distillation 0";
+    bench.fit("out", options)?;
+    let checkpoint = Checkpoint::load(&bench.path("out"), &Device::Cpu)?;
+    assert_eq!(checkpoint.heads.len(), 2);
+    Ok(())
+}
+
+#[test]
+fn init_only_writes_heads_alone() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("out", "--buckets 2:24:2 --init-only")?;
+    let names = |folder: &Path| -> Result<Vec<String>> {
+        let mut names = std::fs::read_dir(folder)?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect::<Result<Vec<_>>>()?;
+        names.sort();
+        Ok(names)
+    };
+    assert_eq!(
+        names(&bench.path("out"))?,
+        ["heads.safetensors", "state.json"]
+    );
+    bench.fit(
+        "next",
+        &format!("--buckets 2:24:2 --from {}", bench.path("out").display()),
+    )?;
+    assert_eq!(
+        Checkpoint::load(&bench.path("next"), &Device::Cpu)?
+            .state
+            .step,
+        8
+    );
+    Ok(())
+}
+
+#[test]
+fn what_cannot_go_on_is_refused_in_words() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("out", "--buckets 2:24:2")?;
+    let refused = |options: &str, words: &str| {
+        let error = format!("{:#}", bench.fit("out", options).unwrap_err());
+        assert!(error.contains(words), "{error}");
+    };
+    refused("--buckets 2:24:2", "holds a checkpoint");
+    refused("--buckets 2:24:3 --resume", "resume with the same settings");
+    refused("--buckets 9:24:2 --resume", "layer 9 of a network of 2");
+    let path = bench.path("out").join("state.json");
+    let text = std::fs::read_to_string(&path)?.replace("\"step\": 8", "\"step\": 7");
+    std::fs::write(&path, text)?;
+    refused(
+        "--buckets 2:24:2 --resume",
+        "optimizer.safetensors is of step 8",
+    );
+    Ok(())
+}

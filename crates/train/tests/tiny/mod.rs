@@ -1,0 +1,153 @@
+//! A tiny random BERT with a tokenizer and a collection, written to a folder.
+
+// Each test binary uses a part of it.
+#![allow(dead_code)]
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use candle_core::{DType, Device, Tensor};
+use serde_json::json;
+use siskin_train::bert::Config;
+use siskin_train::random::Random;
+
+/// Words of the vocabulary, after the special pieces.
+const WORDS: [&str; 24] = [
+    "ant", "bee", "cat", "dog", "elk", "fox", "gnu", "hen", "ibex", "jay", "kite", "lark", "mole",
+    "newt", "owl", "pig", "quail", "rat", "seal", "toad", "urial", "vole", "wren", "yak",
+];
+
+/// Shapes of the tiny network.
+pub fn config() -> Config {
+    Config {
+        vocab_size: WORDS.len() + 4,
+        hidden_size: 8,
+        num_hidden_layers: 2,
+        num_attention_heads: 2,
+        intermediate_size: 12,
+        max_position_embeddings: 128,
+        layer_norm_eps: 1e-12,
+    }
+}
+
+/// Random weights under the names that a real model has.
+pub fn weights(dtype: DType) -> Result<HashMap<String, Tensor>> {
+    let config = config();
+    let (dim, wide) = (config.hidden_size, config.intermediate_size);
+    let mut shapes: Vec<(String, Vec<usize>)> = vec![
+        (
+            "embeddings.word_embeddings.weight".into(),
+            vec![config.vocab_size, dim],
+        ),
+        (
+            "embeddings.position_embeddings.weight".into(),
+            vec![config.max_position_embeddings, dim],
+        ),
+        (
+            "embeddings.token_type_embeddings.weight".into(),
+            vec![2, dim],
+        ),
+        ("embeddings.LayerNorm.weight".into(), vec![dim]),
+        ("embeddings.LayerNorm.bias".into(), vec![dim]),
+    ];
+    for layer in 0..config.num_hidden_layers {
+        for (part, output, input) in [
+            ("attention.self.query", dim, dim),
+            ("attention.self.key", dim, dim),
+            ("attention.self.value", dim, dim),
+            ("attention.output.dense", dim, dim),
+            ("intermediate.dense", wide, dim),
+            ("output.dense", dim, wide),
+        ] {
+            shapes.push((
+                format!("encoder.layer.{layer}.{part}.weight"),
+                vec![output, input],
+            ));
+            shapes.push((format!("encoder.layer.{layer}.{part}.bias"), vec![output]));
+        }
+        for norm in ["attention.output.LayerNorm", "output.LayerNorm"] {
+            shapes.push((format!("encoder.layer.{layer}.{norm}.weight"), vec![dim]));
+            shapes.push((format!("encoder.layer.{layer}.{norm}.bias"), vec![dim]));
+        }
+    }
+    let mut random = Random::new(11, 0);
+    let mut weights = HashMap::new();
+    for (name, shape) in shapes {
+        let offset = if name.ends_with("LayerNorm.weight") {
+            1.0
+        } else {
+            0.0
+        };
+        let count = shape.iter().product();
+        let values: Vec<f64> = (0..count).map(|_| offset + random.unit() - 0.5).collect();
+        let tensor = Tensor::from_vec(values, shape, &Device::Cpu)?;
+        weights.insert(name, tensor.to_dtype(dtype)?);
+    }
+    Ok(weights)
+}
+
+/// Writes the tiny model to `folder` as `fit --base` reads it.
+pub fn write_base(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(
+        folder.join("config.json"),
+        serde_json::to_string(&config())?,
+    )?;
+    candle_core::safetensors::save(&weights(DType::F32)?, folder.join("model.safetensors"))?;
+    std::fs::write(folder.join("tokenizer.json"), tokenizer().to_string())?;
+    Ok(())
+}
+
+fn tokenizer() -> serde_json::Value {
+    let special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"];
+    let pieces = special.iter().chain(&WORDS).enumerate();
+    let vocabulary: HashMap<&str, usize> = pieces.map(|(id, &piece)| (piece, id)).collect();
+    let added: Vec<_> = special
+        .iter()
+        .enumerate()
+        .map(|(id, content)| {
+            json!({ "id": id, "special": true, "content": content, "single_word": false,
+                "lstrip": false, "rstrip": false, "normalized": false })
+        })
+        .collect();
+    let bare = |piece: &str| json!({ "SpecialToken": { "id": piece, "type_id": 0 } });
+    let text = json!({ "Sequence": { "id": "A", "type_id": 0 } });
+    json!({
+        "version": "1.0", "truncation": null, "padding": null, "added_tokens": added,
+        "normalizer": { "type": "BertNormalizer", "clean_text": true,
+            "handle_chinese_chars": true, "strip_accents": null, "lowercase": true },
+        "pre_tokenizer": { "type": "BertPreTokenizer" },
+        "post_processor": { "type": "TemplateProcessing",
+            "single": [bare("[CLS]"), text, bare("[SEP]")],
+            "pair": [bare("[CLS]"), text, bare("[SEP]"), { "Sequence": { "id": "B", "type_id": 1 } }, bare("[SEP]")],
+            "special_tokens": {
+                "[CLS]": { "id": "[CLS]", "ids": [2], "tokens": ["[CLS]"] },
+                "[SEP]": { "id": "[SEP]", "ids": [3], "tokens": ["[SEP]"] } } },
+        "decoder": { "type": "WordPiece", "prefix": "##", "cleanup": true },
+        "model": { "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": vocabulary },
+    })
+}
+
+/// Writes a collection of `size` pairs: a query is two words of its passage.
+pub fn write_collection(folder: &Path, size: usize) -> Result<()> {
+    std::fs::create_dir_all(folder.join("qrels"))?;
+    let mut random = Random::new(13, 0);
+    let (mut corpus, mut queries) = (String::new(), String::new());
+    let mut judgments = "query-id\tcorpus-id\tscore\n".to_owned();
+    for id in 0..size {
+        let words: Vec<&str> = (0..7).map(|_| WORDS[random.below(WORDS.len())]).collect();
+        let passage =
+            json!({ "_id": format!("p{id}"), "title": words[0], "text": words[1..].join(" ") });
+        let query = json!({ "_id": format!("q{id}"), "text": words[2..4].join(" ") });
+        writeln!(corpus, "{passage}")?;
+        writeln!(queries, "{query}")?;
+        writeln!(judgments, "q{id}\tp{id}\t1")?;
+    }
+    std::fs::write(folder.join("corpus.jsonl"), corpus)?;
+    std::fs::write(folder.join("queries.jsonl"), queries)?;
+    std::fs::write(folder.join("qrels/train.tsv"), judgments)?;
+    Ok(())
+}
