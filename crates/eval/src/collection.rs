@@ -15,15 +15,6 @@ use crate::beir::Document;
 use crate::error::Result;
 use crate::{cache, encoded_file};
 
-/// What an encoder says of one passage.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EncodedPassage {
-    /// What the index builder takes; `dense` is pooled as the encoder wants it.
-    pub codes: PassageCodes,
-    /// The plain mean of all token vectors, of unit length: `[dim]`.
-    pub mean_pooled: Vec<f32>,
-}
-
 /// The passages of a collection, encoded, in the order of its pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedPassages {
@@ -31,8 +22,10 @@ pub struct EncodedPassages {
     pub dim: usize,
     /// `k` of each of the encoder's buckets.
     pub winners_per_token: Vec<usize>,
-    /// One entry per passage.
-    pub passages: Vec<EncodedPassage>,
+    /// What the index builder takes, `[passages]`; `dense` is pooled as the encoder wants it.
+    pub codes: Vec<PassageCodes>,
+    /// Plain means of all token vectors, of unit length: `[passages, dim]`, row-major.
+    pub mean_pooled: Vec<f32>,
     /// Sums per word piece; empty for an encoder without buckets, since nobody asks for them.
     pub statistics: PieceStatistics,
 }
@@ -127,23 +120,17 @@ impl EncodedPassages {
         }
         let mut codes = PassageCodes::new(text, passage_pool(text, pooling));
         codes.winners.iter_mut().for_each(round_activations);
-        self.passages.push(EncodedPassage {
-            codes,
-            mean_pooled: mean_pool(text),
-        });
+        self.codes.push(codes);
+        self.mean_pooled.extend(mean_pool(text));
     }
 
-    /// The mean-pooled vectors of all passages of `pages`.
+    /// The mean-pooled vectors, with the place of each one's page in `pages`.
     #[must_use]
-    pub fn vectors(&self, pages: &[Page]) -> PassageVectors {
+    pub fn into_vectors(self, pages: &[Page]) -> PassageVectors {
         let owners = pages.iter().enumerate();
         PassageVectors {
             dim: self.dim,
-            vectors: self
-                .passages
-                .iter()
-                .flat_map(|passage| passage.mean_pooled.clone())
-                .collect(),
+            vectors: self.mean_pooled,
             documents: owners
                 .flat_map(|(page, of)| vec![page; of.passages.len()])
                 .collect(),

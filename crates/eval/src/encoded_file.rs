@@ -8,7 +8,8 @@
 //! varint    passages; per passage:
 //!   varint  tokens; varint piece per token
 //!   per bucket: tokens · k varint dimensions, tokens · k f16 activations
-//!   dim f32 pooled as the encoder wants it; dim f32 mean-pooled
+//!   dim f32 pooled as the encoder wants it
+//! passages · dim f32 mean-pooled
 //! varint    pieces; per piece in order of id:
 //!   varint  gap from the id after the one before; varint occurrences; dim f32 sum
 //! ```
@@ -19,7 +20,7 @@ use siskin_core::encoded::{PassageCodes, PieceStatistics, PieceSum, TokenWinners
 use siskin_core::error::Result;
 use siskin_core::ids::PieceId;
 
-use crate::collection::{EncodedPassage, EncodedPassages};
+use crate::collection::EncodedPassages;
 
 const MAGIC: &[u8; 8] = b"SISKENC\n";
 /// Changes with the layout and with what the values mean.
@@ -31,10 +32,12 @@ const HEADER_BYTES: usize = MAGIC.len() + 4 + CHECKSUM_BYTES;
 pub(crate) fn write(passages: &EncodedPassages) -> Vec<u8> {
     let mut writer = Writer::default();
     write_shape(&mut writer, passages);
-    writer.length(passages.passages.len());
-    for passage in &passages.passages {
-        write_passage(&mut writer, passage);
-    }
+    writer.length(passages.codes.len());
+    passages
+        .codes
+        .iter()
+        .for_each(|codes| write_codes(&mut writer, codes));
+    write_floats(&mut writer, &passages.mean_pooled);
     write_statistics(&mut writer, &passages.statistics);
     let payload = writer.into_bytes();
     let mut file = Vec::with_capacity(HEADER_BYTES + payload.len());
@@ -53,12 +56,12 @@ fn write_shape(writer: &mut Writer, passages: &EncodedPassages) {
     }
 }
 
-fn write_passage(writer: &mut Writer, passage: &EncodedPassage) {
-    writer.length(passage.codes.pieces.len());
-    for piece in &passage.codes.pieces {
+fn write_codes(writer: &mut Writer, codes: &PassageCodes) {
+    writer.length(codes.pieces.len());
+    for piece in &codes.pieces {
         writer.varint(piece.0);
     }
-    for bucket in &passage.codes.winners {
+    for bucket in &codes.winners {
         for &dimension in &bucket.dimensions {
             writer.varint(dimension);
         }
@@ -66,8 +69,7 @@ fn write_passage(writer: &mut Writer, passage: &EncodedPassage) {
             writer.f16(activation);
         }
     }
-    write_floats(writer, &passage.codes.dense);
-    write_floats(writer, &passage.mean_pooled);
+    write_floats(writer, &codes.dense);
 }
 
 fn write_statistics(writer: &mut Writer, statistics: &PieceStatistics) {
@@ -110,14 +112,16 @@ pub(crate) fn read(name: &str, bytes: &[u8]) -> Result<EncodedPassages> {
 fn read_payload(reader: &mut Reader<'_>) -> Result<EncodedPassages> {
     let dim = reader.varint()? as usize;
     let winners_per_token = read_counted(reader, 8, |reader| Ok(reader.varint()? as usize))?;
-    let passages = read_counted(reader, 8, |reader| {
-        read_passage(reader, dim, &winners_per_token)
+    let codes = read_counted(reader, 8, |reader| {
+        read_codes(reader, dim, &winners_per_token)
     })?;
+    let mean_pooled = read_floats(reader, codes.len().saturating_mul(dim))?;
     let statistics = read_statistics(reader, dim)?;
     Ok(EncodedPassages {
         dim,
         winners_per_token,
-        passages,
+        codes,
+        mean_pooled,
         statistics,
     })
 }
@@ -131,25 +135,20 @@ fn read_counted<T>(
     (0..count).map(|_| item(reader)).collect()
 }
 
-fn read_passage(
+fn read_codes(
     reader: &mut Reader<'_>,
     dim: usize,
     winners_per_token: &[usize],
-) -> Result<EncodedPassage> {
+) -> Result<PassageCodes> {
     let pieces = read_counted(reader, 8, |reader| reader.varint().map(PieceId))?;
     let winners = winners_per_token
         .iter()
         .map(|&k| read_winners(reader, pieces.len(), k))
         .collect::<Result<_>>()?;
-    let dense = read_floats(reader, dim)?;
-    let mean_pooled = read_floats(reader, dim)?;
-    Ok(EncodedPassage {
-        codes: PassageCodes {
-            pieces,
-            winners,
-            dense,
-        },
-        mean_pooled,
+    Ok(PassageCodes {
+        pieces,
+        winners,
+        dense: read_floats(reader, dim)?,
     })
 }
 
@@ -213,10 +212,8 @@ mod tests {
         EncodedPassages {
             dim: 2,
             winners_per_token: vec![2],
-            passages: vec![EncodedPassage {
-                codes,
-                mean_pooled: vec![1.0, 0.1],
-            }],
+            codes: vec![codes],
+            mean_pooled: vec![1.0, 0.1],
             statistics: PieceStatistics {
                 pieces: [(PieceId(0), sum.clone()), (PieceId(30_521), sum)].into(),
             },

@@ -53,6 +53,29 @@ pub enum Error {
         /// What it should hold.
         what: &'static str,
     },
+    /// A system needs an encoder that was not given.
+    #[error("{system} needs an encoder: name its folder")]
+    NoEncoder {
+        /// The mode or baseline.
+        system: String,
+    },
+    /// A query could not be answered.
+    #[error("query {query}: {source}")]
+    Search {
+        /// Id of the query.
+        query: String,
+        /// The cause.
+        source: siskin_core::error::Error,
+    },
+    /// The collection could not be indexed.
+    #[error("cannot index the collection: {0}")]
+    Index(siskin_core::error::Error),
+    /// A baseline of another name.
+    #[error("there is no baseline {name:?}; choose from bm25, dense and hybrid")]
+    UnknownBaseline {
+        /// The name.
+        name: String,
+    },
     /// The encoder failed or could not be opened.
     #[error(transparent)]
     Encoder(#[from] siskin_encoder::EncoderError),

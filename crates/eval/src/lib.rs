@@ -12,6 +12,8 @@ mod encoded_file;
 mod error;
 pub mod metrics;
 pub mod report;
+pub mod run;
 pub mod significance;
+pub mod site;
 
 pub use error::{Error, Result};
