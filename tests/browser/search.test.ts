@@ -98,20 +98,26 @@ test("arrows move the active option while the focus stays in the box", () =>
     );
   }));
 
-test("Escape closes the list, then clears the box; Tab leaves", () =>
+test("Escape closes the list, then clears the box", () =>
   withTab(async (tab) => {
     await tab.ask(QUESTION);
     await tab.box.press("Escape");
     assert.equal(await tab.options.first().isVisible(), false);
     assert.equal(await tab.box.getAttribute("aria-expanded"), "false");
     assert.equal(await tab.box.inputValue(), QUESTION);
+    await tab.box.press("Escape");
+    assert.equal(await tab.box.inputValue(), "");
+  }));
+
+test("an arrow opens the closed list, Tab closes it and leaves", () =>
+  withTab(async (tab) => {
+    await tab.ask(QUESTION);
+    await tab.box.press("Escape");
     await tab.box.press("ArrowDown");
     assert.equal(await tab.options.first().isVisible(), true);
     await tab.box.press("Tab");
     assert.equal(await tab.options.first().isVisible(), false);
     assert.equal(await tab.page.evaluate(() => document.activeElement?.textContent), "after");
-    await tab.box.press("Escape");
-    assert.equal(await tab.box.inputValue(), "");
   }));
 
 test("keys that an input method consumes do nothing", () =>
@@ -167,7 +173,10 @@ test("typing fast ends with the answer to the last question", () =>
     await tab.box.fill("");
     await tab.box.pressSequentially("install rust", { delay: 5 });
     await tab.status.getByText("for “install rust”").waitFor({ state: "attached" });
-    assert.match((await tab.options.first().getAttribute("href")) ?? "", /ch01-01-installation/);
+    const links = await tab.options.evaluateAll((nodes) =>
+      nodes.map((node) => (node as HTMLAnchorElement).pathname),
+    );
+    assert.ok(links.slice(0, 3).includes("/ch01-01-installation.html"), links.join(" "));
   }));
 
 test("mode and limit are attributes, and changing them asks again", () =>

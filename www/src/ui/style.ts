@@ -56,7 +56,7 @@ button {
 }
 a[role="option"] {
   display: block; padding: .65em .9em; color: inherit; text-decoration: none;
-  overflow-wrap: anywhere; border-radius: calc(var(--_radius) - 1px);
+  overflow-wrap: anywhere;
 }
 a[role="option"] > span { display: block; unicode-bidi: isolate; }
 a[role="option"] + a[role="option"] { border-top: 1px solid var(--_border); }
