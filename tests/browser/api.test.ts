@@ -137,6 +137,26 @@ test("instances are independent, in workers and on the page's own thread", async
   assert.deepEqual(counts, [4, 4]);
 });
 
+test("after a trap the instance is closed, and a new one works", async () => {
+  const codes = await inPage<string[]>(`
+    const search = await open("/siskin/", { worker: "never" });
+    const { encodeInto } = TextEncoder.prototype;
+    TextEncoder.prototype.encodeInto = () => { throw new WebAssembly.RuntimeError("unreachable"); };
+    const trapped = await codeOf(search.query("unsäfe"));
+    TextEncoder.prototype.encodeInto = encodeInto;
+    const after = await codeOf(search.query("unsafe"));
+    const again = await open("/siskin/", { worker: "never" });
+    const codes = [trapped, after, await codeOf(again.query("unsafe"))];
+    again.close();
+    return codes;`);
+  assert.deepEqual(codes, ["internal", "internal", "fulfilled"]);
+  const instances = tab.site.requests.filter((path) => path.includes("siskin-worker.js"));
+  assert.ok(
+    instances.some((path) => path.includes("instance=1")),
+    instances.join(" "),
+  );
+});
+
 test("opening reports its progress up to the last byte", async () => {
   const steps = await inPage<{ stage: string; loaded_bytes: number; total_bytes: number }[]>(`
     const steps = [];

@@ -45,13 +45,25 @@ export function loadFile(
   file: FileEntry,
   report: Report,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const url = new URL(file.path, folder);
+  const url = addressOf(file, folder);
   return twice(async (attempt) => {
     const response = await request(source, url, attempt === 0 ? "default" : "reload");
     const bytes = await body(response, url, report);
     await verify(bytes, file, url);
     return bytes;
   });
+}
+
+/** Digits of the checksum that make an address unmistakable. */
+const VERSION_DIGITS = 10;
+
+/** A file's address with a part of its checksum, so that no cache gives one version for another;
+ * most names hold it already. */
+function addressOf({ path, sha256 }: FileEntry, folder: URL): URL {
+  const url = new URL(path, folder);
+  const version = sha256.slice(0, VERSION_DIGITS);
+  if (!path.includes(version)) url.searchParams.set("v", version);
+  return url;
 }
 
 async function twice<T>(load: (attempt: number) => Promise<T>): Promise<T> {

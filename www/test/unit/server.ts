@@ -7,7 +7,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 export interface TestServer {
   /** Its root, ending in `/`. */
   url: URL;
-  /** Paths asked for, in order, with the request's `cache-control`. */
+  /** Paths asked for, in order, without their query. */
   log: string[];
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export async function serve(answers: Record<string, Answer[]>): Promise<TestServ
   const log: string[] = [];
   const counts = new Map<string, number>();
   const server = createServer((request, response) => {
-    const path = request.url ?? "";
+    const path = (request.url ?? "").replace(/\?.*/, "");
     const count = counts.get(path) ?? 0;
     counts.set(path, count + 1);
     log.push(path);
