@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use siskin_core::search::{DEFAULT_LIMIT, Mode};
+use siskin_eval::run::Baseline;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -154,22 +155,12 @@ pub struct EvalArguments {
     /// Which judgments to use: qrels/SPLIT.tsv.
     #[arg(long, default_value = "dev")]
     pub split: String,
-    /// Modes of Siskin to measure: words, table, full.
-    #[arg(
-        long,
-        value_name = "MODES",
-        value_delimiter = ',',
-        default_value = "words,table,full"
-    )]
-    pub mode: Vec<String>,
-    /// Systems to compare with: bm25, dense, hybrid.
-    #[arg(
-        long,
-        value_name = "SYSTEMS",
-        value_delimiter = ',',
-        default_value = "bm25,dense,hybrid"
-    )]
-    pub baseline: Vec<String>,
+    /// Modes to measure: words, table, full [default: all, unless --baseline is given].
+    #[arg(long, value_name = "MODES", value_delimiter = ',')]
+    pub mode: Vec<Mode>,
+    /// Systems to compare with: bm25, dense, hybrid [default: all, unless --mode is given].
+    #[arg(long, value_name = "SYSTEMS", value_delimiter = ',')]
+    pub baseline: Vec<Baseline>,
     /// Folder with corpus.jsonl, if DATASET has none.
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::receipt::{RECEIPT_FILE, Receipt, Written, files_below, slashed};
+use crate::receipt::{RECEIPT_FILE, Receipt, Written};
 
 /// A lock on this file in the hidden folder says that a run is at work there.
 const LOCK_FILE: &str = "siskin.lock";
@@ -88,12 +88,7 @@ fn check_owner(folder: &Path) -> Result<()> {
         );
     }
     let receipt = Receipt::read(folder)?.unwrap_or_else(Receipt::empty);
-    let is_ours = |path: &PathBuf| {
-        let name = slashed(path);
-        name == RECEIPT_FILE || receipt.files.contains_key(&name)
-    };
-    let files = files_below(folder)?;
-    match files.iter().find(|path| !is_ours(path)) {
+    match receipt.stranger_in(folder)? {
         Some(stranger) => bail!(
             "{} holds files that siskin did not write ({}); name another folder with --output, or \
              remove it yourself",

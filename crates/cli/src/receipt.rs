@@ -4,7 +4,8 @@
 //! names siskin.js, WebAssembly and the encoder: `verify` checks them, and `index` replaces no
 //! folder that holds anything else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -82,6 +83,30 @@ impl Receipt {
         Ok(Some(receipt))
     }
 
+    /// A file or folder below `folder` that is not of this receipt; looks no further than the
+    /// first.
+    ///
+    /// # Errors
+    /// When a folder cannot be listed.
+    pub fn stranger_in(&self, folder: &Path) -> Result<Option<PathBuf>> {
+        let files = self.files.keys().map(Path::new);
+        let known: BTreeSet<&Path> = files
+            .chain([Path::new(RECEIPT_FILE)])
+            .flat_map(Path::ancestors)
+            .collect();
+        let mut open = vec![PathBuf::new()];
+        while let Some(current) = open.pop() {
+            for (name, is_folder) in entries(&folder.join(&current))? {
+                let path = current.join(name);
+                if !known.contains(path.as_path()) {
+                    return Ok(Some(path));
+                }
+                open.extend(is_folder.then_some(path));
+            }
+        }
+        Ok(None)
+    }
+
     /// The file's text.
     ///
     /// # Errors
@@ -97,20 +122,29 @@ impl Receipt {
 /// When a folder cannot be listed.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let mut open = vec![folder.to_owned()];
+    let mut open = vec![PathBuf::new()];
     while let Some(current) = open.pop() {
-        let cannot_list = || format!("cannot list {}", current.display());
-        for entry in fs::read_dir(&current).with_context(cannot_list)? {
-            let entry = entry.with_context(cannot_list)?;
-            if entry.file_type().with_context(cannot_list)?.is_dir() {
-                open.push(entry.path());
-            } else {
-                files.push(entry.path().strip_prefix(folder)?.to_owned());
-            }
+        for (name, is_folder) in entries(&folder.join(&current))? {
+            let list = if is_folder { &mut open } else { &mut files };
+            list.push(current.join(name));
         }
     }
     files.sort();
     Ok(files)
+}
+
+/// The names in a folder, sorted, each with whether it is a folder.
+fn entries(folder: &Path) -> Result<Vec<(OsString, bool)>> {
+    let list = || -> std::io::Result<Vec<_>> {
+        let entry = |entry: std::io::Result<fs::DirEntry>| {
+            let entry = entry?;
+            Ok((entry.file_name(), entry.file_type()?.is_dir()))
+        };
+        fs::read_dir(folder)?.map(entry).collect()
+    };
+    let mut entries = list().with_context(|| format!("cannot list {}", folder.display()))?;
+    entries.sort();
+    Ok(entries)
 }
 
 /// A path below a bundle with `/` between folders, as receipt and manifest write it.

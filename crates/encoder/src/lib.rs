@@ -36,6 +36,7 @@ pub use pool::{mean_pool, passage_pool};
 use network::Network;
 use siskin_core::encoded::{Encode, EncodedQuery, EncodedText};
 use siskin_core::ids::PieceId;
+use siskin_core::manifest::{BucketInfo, EncoderInfo};
 use tokens::Tokens;
 
 /// A network with its tokenizer; may be used by several threads at once.
@@ -88,6 +89,22 @@ impl Encoder {
         &self.manifest
     }
 
+    /// What a bundle remembers of the encoder that made its codes.
+    #[must_use]
+    pub fn info(&self) -> EncoderInfo {
+        let bucket = |bucket: &Bucket| BucketInfo {
+            layer: bucket.layer,
+            n: bucket.n as usize,
+            k: bucket.k,
+        };
+        EncoderInfo {
+            id: self.id.clone(),
+            name: self.manifest.name.clone(),
+            dim: self.manifest.dim,
+            buckets: self.manifest.buckets.iter().map(bucket).collect(),
+        }
+    }
+
     /// All word pieces in order of their ids.
     #[must_use]
     pub fn vocabulary(&self) -> Vec<String> {
@@ -128,12 +145,12 @@ impl Encoder {
     }
 
     fn check_shapes(&self, output: &network::Output, tokens: usize) -> Result<()> {
-        let check = |name: &str, found: usize, width: usize| match found == tokens * width {
-            true => Ok(()),
-            false => {
-                let reason = format!("{name} has {found} values for {tokens} tokens of {width}");
-                Err(EncoderError::unfit(MODEL_FILE, reason))
+        let check = |name: &str, found: usize, width: usize| {
+            if found == tokens * width {
+                return Ok(());
             }
+            let reason = format!("{name} has {found} values for {tokens} tokens of {width}");
+            Err(EncoderError::unfit(MODEL_FILE, reason))
         };
         check("hidden", output.hidden.len(), self.manifest.dim)?;
         for (bucket, scores) in self.manifest.buckets.iter().zip(&output.scores) {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use siskin_core::build::{BuildOptions, Builder, Bundle};
 use siskin_core::encoded::{PassageCodes, PieceStatistics};
-use siskin_core::manifest::{BucketInfo, EncoderInfo, MANIFEST_FILE};
+use siskin_core::manifest::MANIFEST_FILE;
 use siskin_core::page::Page;
 use siskin_core::text::Stemming;
 use siskin_encoder::{
@@ -33,18 +33,18 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let started = Instant::now();
     let talk = Talk::new(arguments.printing.quiet);
     let settings = Settings::new(arguments)?;
-    let site = read_site(&settings.site, talk)?;
+    let mut site = read_site(&settings.site, talk)?;
     let mut staging = Staging::create(settings.output)?;
     let encoder = open_encoder(&settings.encoder, talk)?;
-    let bundle = build(site.pages.clone(), &encoder, talk)?;
+    let bundle = build(std::mem::take(&mut site.pages), &encoder, talk)?;
     write(&bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
         write_runtime(runtime, &settings.encoder, &mut staging)?;
     }
     let receipt = staging.put_in_place()?;
+    report_problems(&site, arguments.verbose, talk);
     let summary = Summary::new(&settings.output_folder, &site, &bundle, &receipt, started);
     summary.print(arguments)?;
-    report_problems(&site, arguments.verbose, talk);
     Ok(outcome(&site))
 }
 
@@ -108,7 +108,7 @@ fn build(pages: Vec<Page>, encoder: &Encoder, talk: Talk) -> Result<Bundle> {
     let rows = encoder.generic_rows()?;
     let (codes, statistics) = encode(&pages, encoder, talk)?;
     let spinner = talk.spinner("building the index");
-    let mut builder = Builder::new(options, encoder_info(encoder));
+    let mut builder = Builder::new(options, encoder.info());
     let mut codes = codes.into_iter();
     for page in pages {
         let own: Vec<_> = codes.by_ref().take(page.passages.len()).collect();
@@ -162,21 +162,6 @@ fn stemming(pages: &[Page]) -> Stemming {
     most.map_or(Stemming::English, |(language, _)| {
         Stemming::for_language(language)
     })
-}
-
-fn encoder_info(encoder: &Encoder) -> EncoderInfo {
-    let manifest = encoder.manifest();
-    let buckets = manifest.buckets.iter().map(|bucket| BucketInfo {
-        layer: bucket.layer,
-        n: bucket.n as usize,
-        k: bucket.k,
-    });
-    EncoderInfo {
-        id: encoder.id().to_owned(),
-        name: manifest.name.clone(),
-        dim: manifest.dim,
-        buckets: buckets.collect(),
-    }
 }
 
 fn write(bundle: &Bundle, staging: &mut Staging) -> Result<()> {
@@ -302,7 +287,7 @@ impl Summary {
         for skipped in &self.skipped {
             let reason = match skipped.reason.starts_with("the same as") {
                 true => "the same as another page",
-                false if skipped.problem => "problems, named above or below",
+                false if skipped.problem => "named above",
                 false => &skipped.reason,
             };
             *counts.entry(reason).or_default() += 1;

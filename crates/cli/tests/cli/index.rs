@@ -1,0 +1,148 @@
+use std::fs;
+
+use crate::support::{contents, encoder, folder, html, index_arguments, names, siskin, site};
+
+#[test]
+fn a_site_gets_a_folder_with_its_index() {
+    let site = site();
+    let before = names(site.path());
+    let mut arguments = index_arguments(site.path());
+    arguments.push("--json".into());
+    let run = siskin(arguments);
+    assert_eq!(run.code, 0, "{run:?}");
+
+    let summary: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(summary["pages"], 5);
+    assert_eq!(summary["skipped"][0]["path"], "404.html");
+    assert!(summary["passages"].as_u64().unwrap() >= 6);
+    let kinds = names(&site.path().join("siskin"));
+    for kind in [
+        "dense-",
+        "lexical-",
+        "passages-",
+        "rows-",
+        "siskin-files.json",
+        "siskin.json",
+        "uhd-0-",
+    ] {
+        assert!(
+            kinds.iter().any(|name| name.starts_with(kind)),
+            "{kind}: {kinds:?}"
+        );
+    }
+    let rest: Vec<_> = names(site.path())
+        .into_iter()
+        .filter(|name| !name.starts_with("siskin/"))
+        .collect();
+    assert_eq!(rest, before, "something was left beside the index");
+}
+
+#[test]
+fn the_same_site_gives_the_same_bytes() {
+    let site = site();
+    let out = tempfile::tempdir().unwrap();
+    let outputs = ["a", "b"].map(|name| out.path().join(name));
+    for output in &outputs {
+        let mut arguments = index_arguments(site.path());
+        arguments.extend(["--output".into(), output.clone(), "--quiet".into()]);
+        let run = siskin(arguments);
+        assert_eq!(
+            (run.code, run.stdout.as_str(), run.stderr.as_str()),
+            (0, "", "")
+        );
+    }
+    assert_eq!(contents(&outputs[0]), contents(&outputs[1]));
+}
+
+#[test]
+fn a_new_index_replaces_the_old_one_whole() {
+    let site = site();
+    assert_eq!(siskin(index_arguments(site.path())).code, 0);
+    let bundle = site.path().join("siskin");
+    let first = names(&bundle);
+    fs::write(
+        site.path().join("cats.html"),
+        html("Cats", "<p>They purr when they are content.</p>"),
+    )
+    .unwrap();
+    assert_eq!(siskin(index_arguments(site.path())).code, 0);
+    let second = names(&bundle);
+    assert_eq!(
+        first.len(),
+        second.len(),
+        "files of the old index stayed: {second:?}"
+    );
+    assert_ne!(first, second);
+    let run = siskin(["search", bundle.to_str().unwrap(), "purr", "--json"]);
+    assert!(run.stdout.contains("/cats.html"), "{run:?}");
+}
+
+#[test]
+fn the_folder_is_complete_with_the_browsers_files_and_the_encoder() {
+    let site = site();
+    let runtime = folder(&[
+        ("siskin.js", "export {};"),
+        ("siskin-worker.js", "self;"),
+        ("siskin_web_bg.wasm", "\0asm"),
+        ("sizes.json", "{}"),
+        ("encoder/encoder.json", "another"),
+    ]);
+    let run = siskin([
+        "index".as_ref(),
+        site.path().as_os_str(),
+        "--encoder".as_ref(),
+        encoder().as_os_str(),
+        "--runtime".as_ref(),
+        runtime.path().as_os_str(),
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("5 pages"), "{run:?}");
+    let names = names(&site.path().join("siskin"));
+    for name in ["siskin.js", "siskin-worker.js", "siskin_web_bg.wasm"] {
+        assert!(names.contains(&name.to_owned()), "{name}: {names:?}");
+    }
+    let of_encoder: Vec<_> = names
+        .iter()
+        .filter(|name| name.starts_with("encoder/"))
+        .collect();
+    assert_eq!(
+        of_encoder,
+        [
+            "encoder/encoder.json",
+            "encoder/model.onnx",
+            "encoder/tokenizer.json"
+        ]
+    );
+    assert!(!names.contains(&"sizes.json".to_owned()));
+    let written = fs::read(site.path().join("siskin/encoder/encoder.json")).unwrap();
+    assert_eq!(written, fs::read(encoder().join("encoder.json")).unwrap());
+
+    let bundle = site.path().join("siskin");
+    let full = siskin([
+        "search",
+        bundle.to_str().unwrap(),
+        "share data",
+        "--mode",
+        "full",
+        "--json",
+    ]);
+    assert_eq!(full.code, 0, "{full:?}");
+    let verify = siskin(["verify", bundle.to_str().unwrap()]);
+    assert_eq!(verify.code, 0, "{verify:?}");
+}
+
+#[test]
+fn a_page_that_cannot_be_read_is_reported() {
+    let deep = "<div>".repeat(100_000);
+    let site = folder(&[
+        ("deep.html", html("Deep", &deep)),
+        ("good.html", html("Good", "<p>A page like any other.</p>")),
+    ]);
+    let run = siskin(index_arguments(site.path()));
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(
+        run.stderr.contains("warning: left out deep.html"),
+        "{run:?}"
+    );
+    assert!(run.stdout.contains("1 pages"), "{run:?}");
+}

@@ -1,0 +1,154 @@
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::support::{failure, folder};
+
+/// A running server; stopped when dropped.
+struct Server {
+    child: Child,
+    address: String,
+    _site: TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn serve(site: TempDir) -> Server {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_siskin"))
+        .args(["serve", "--port", "0", "--quiet"])
+        .arg(site.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let address = line
+        .trim()
+        .strip_prefix("http://")
+        .unwrap()
+        .trim_end_matches('/')
+        .to_owned();
+    Server {
+        child,
+        address,
+        _site: site,
+    }
+}
+
+/// Status line and headers in lower case, and the body.
+fn ask(server: &Server, request: &str, headers: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n"
+    )
+    .unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    let (head, body) = reply.split_once("\r\n\r\n").unwrap();
+    (head.to_lowercase(), body.to_owned())
+}
+
+fn site() -> TempDir {
+    folder(&[
+        ("index.html", "home"),
+        ("guide/index.html", "guide"),
+        ("siskin/siskin.js", "export {};"),
+        ("siskin/core.wasm", "wasm"),
+        ("siskin/dense-1.bin", "bits"),
+        ("siskin/siskin.json", "{}"),
+        ("404.html", "lost"),
+    ])
+}
+
+#[test]
+fn files_come_with_their_types() {
+    let server = serve(site());
+    for (path, content_type, content) in [
+        ("/", "text/html; charset=utf-8", "home"),
+        ("/guide/?a=b", "text/html; charset=utf-8", "guide"),
+        (
+            "/siskin/siskin.js",
+            "text/javascript; charset=utf-8",
+            "export {};",
+        ),
+        ("/siskin/core.wasm", "application/wasm", "wasm"),
+        ("/siskin/dense-1.bin", "application/octet-stream", "bits"),
+        ("/siskin/siskin.json", "application/json", "{}"),
+    ] {
+        let (head, body) = ask(&server, &format!("GET {path}"), "");
+        assert!(head.starts_with("http/1.1 200"), "{path}: {head}");
+        assert!(
+            head.contains(&format!("content-type: {content_type}")),
+            "{path}: {head}"
+        );
+        assert!(
+            head.contains(&format!("content-length: {}", content.len())),
+            "{path}: {head}"
+        );
+        assert_eq!(body, content, "{path}");
+    }
+}
+
+#[test]
+fn other_answers_are_those_of_a_static_host() {
+    let server = serve(site());
+    let (head, body) = ask(&server, "HEAD /siskin/core.wasm", "");
+    assert!(
+        head.starts_with("http/1.1 200") && head.contains("content-length: 4"),
+        "{head}"
+    );
+    assert_eq!(body, "");
+    let (head, _) = ask(&server, "GET /guide", "");
+    assert!(
+        head.starts_with("http/1.1 301") && head.contains("location: /guide/"),
+        "{head}"
+    );
+    for path in ["/nothing", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd"] {
+        let (head, body) = ask(&server, &format!("GET {path}"), "");
+        assert!(head.starts_with("http/1.1 404"), "{path}: {head}");
+        assert_eq!(body, "lost", "{path}");
+    }
+    let (head, _) = ask(&server, "DELETE /index.html", "");
+    assert!(
+        head.starts_with("http/1.1 405") && head.contains("allow: get, head"),
+        "{head}"
+    );
+}
+
+#[test]
+fn a_known_file_is_not_sent_again() {
+    let server = serve(site());
+    let (head, _) = ask(&server, "GET /siskin/core.wasm", "");
+    let tag = head
+        .lines()
+        .find_map(|line| line.strip_prefix("etag: "))
+        .unwrap();
+    let (head, body) = ask(
+        &server,
+        "GET /siskin/core.wasm",
+        &format!("If-None-Match: {tag}\r\n"),
+    );
+    assert!(head.starts_with("http/1.1 304"), "{head}");
+    assert_eq!(body, "");
+}
+
+#[test]
+fn a_port_in_use_is_an_error() {
+    let server = serve(site());
+    let port = server.address.rsplit(':').next().unwrap();
+    let error = failure(["serve", "/", "--port", port]);
+    assert!(
+        error.starts_with("cannot listen on ") && error.contains("--port"),
+        "{error}"
+    );
+}
