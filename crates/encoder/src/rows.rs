@@ -147,3 +147,127 @@ fn check_length(name: &str, found: usize, expected: usize) -> Result<()> {
     let reason = format!("{name} has {found} values, expected {expected}");
     Err(EncoderError::unfit(ROWS_FILE, reason))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn f16_bytes(values: &[f32]) -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|&value| f16::from_f32(value).to_le_bytes())
+            .collect()
+    }
+
+    fn manifest() -> Manifest {
+        let json = serde_json::json!({
+            "format": 1, "name": "", "base": "", "licence": "", "quantization": "f32",
+            "dim": 4, "max_tokens": 8, "buckets": [{"layer": 1, "n": 70_000, "k": 1}],
+            "query_mean": [0.0, 0.0, 0.0, 0.0], "files": {},
+        });
+        Manifest::read(&serde_json::to_vec(&json).unwrap()).unwrap()
+    }
+
+    /// Two pieces, `dim` 4, two generic entries and one lone entry a piece.
+    fn file(without: &str) -> Vec<u8> {
+        let u32s = |values: &[u32]| {
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect()
+        };
+        let u16s = |values: &[u16]| {
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect()
+        };
+        let f32s = |values: &[f32]| {
+            values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect()
+        };
+        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 8] = [
+            (
+                "static_rows",
+                Dtype::U8,
+                vec![2, 2],
+                vec![0xf0, 0x78, 0x00, 0xff],
+            ),
+            ("static_scale", Dtype::F16, vec![2], f16_bytes(&[2.0, 1.0])),
+            (
+                "generic_0.dimensions",
+                Dtype::U32,
+                vec![2, 2],
+                u32s(&[69_999, 3, 5, 0]),
+            ),
+            (
+                "generic_0.weights",
+                Dtype::F16,
+                vec![2, 2],
+                f16_bytes(&[1.5, 0.5, 2.0, 0.0]),
+            ),
+            ("alone_0.dimensions", Dtype::U16, vec![2, 1], u16s(&[9, 0])),
+            (
+                "alone_0.weights",
+                Dtype::F16,
+                vec![2, 1],
+                f16_bytes(&[0.25, 0.0]),
+            ),
+            (
+                "pooling.attention",
+                Dtype::F32,
+                vec![4],
+                f32s(&[1.0, 2.0, 3.0, 4.0]),
+            ),
+            ("pooling.bias", Dtype::F16, vec![2], f16_bytes(&[0.5, -0.5])),
+        ];
+        let views: BTreeMap<&str, TensorView<'_>> = tensors
+            .iter()
+            .filter(|(name, ..)| *name != without)
+            .map(|(name, dtype, shape, data)| {
+                (*name, TensorView::new(*dtype, shape.clone(), data).unwrap())
+            })
+            .collect();
+        safetensors::serialize(views, None).unwrap()
+    }
+
+    #[test]
+    fn low_nibbles_come_first_and_unused_entries_are_dropped() {
+        let rows = generic_rows(&file(""), &manifest()).unwrap();
+        let first = [-15.0, 15.0, 1.0, -1.0];
+        let second = [-7.5, -7.5, 7.5, 7.5];
+        assert_eq!(rows.static_rows, [first, second].concat());
+        assert_eq!(
+            rows.generic,
+            [vec![vec![(69_999, 1.5), (3, 0.5)], vec![(5, 2.0)]]]
+        );
+        assert_eq!(rows.alone, [vec![vec![(9, 0.25)], vec![]]]);
+    }
+
+    #[test]
+    fn pooling_is_read_or_the_mean() {
+        let pooling = passage_pooling(&file(""), &manifest()).unwrap();
+        assert_eq!(pooling.attention, [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(pooling.bias, [0.5, -0.5]);
+        let plain = passage_pooling(&file("pooling.attention"), &manifest()).unwrap();
+        assert_eq!(plain, PassagePooling::default());
+    }
+
+    #[test]
+    fn a_missing_tensor_is_named() {
+        let error = generic_rows(&file("alone_0.weights"), &manifest())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("rows.safetensors does not hold what encoder.json promises"));
+        assert!(error.contains("alone_0.weights"), "{error}");
+    }
+
+    #[test]
+    fn other_bytes_are_refused() {
+        let error = generic_rows(b"rows", &manifest()).unwrap_err();
+        assert!(matches!(error, EncoderError::Unfit { .. }));
+    }
+}

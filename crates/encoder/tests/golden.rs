@@ -1,0 +1,191 @@
+//! The encoder agrees with the trainer's own forward pass on the golden vectors.
+//!
+//! Runs on the released encoder, or on the folder in `SISKIN_TEST_ENCODER`.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use siskin_core::encoded::{Encode, EncodedText, TokenWinners};
+use siskin_encoder::{Encoder, Quantization, mean_pool};
+
+#[derive(Deserialize)]
+struct Golden {
+    texts: Vec<GoldenText>,
+}
+
+#[derive(Deserialize)]
+struct GoldenText {
+    text: String,
+    pieces: Vec<u32>,
+    winners: Vec<Vec<Vec<u32>>>,
+    dense: Vec<f32>,
+}
+
+/// What the exporter promises for each way of storing weights.
+struct Tolerance {
+    mean_jaccard: f64,
+    cosine: f32,
+}
+
+fn folder() -> PathBuf {
+    std::env::var_os("SISKIN_TEST_ENCODER").map_or_else(
+        || {
+            PathBuf::from(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../models/siskin-en"
+            ))
+        },
+        PathBuf::from,
+    )
+}
+
+/// The encoder and its golden vectors, opened once for all tests.
+fn open() -> &'static (Encoder, Golden) {
+    static OPENED: LazyLock<(Encoder, Golden)> = LazyLock::new(|| {
+        let encoder = Encoder::open(folder()).unwrap();
+        let golden = std::fs::read(folder().join("golden.json")).unwrap();
+        (encoder, serde_json::from_slice(&golden).unwrap())
+    });
+    &OPENED
+}
+
+fn tolerance(quantization: Quantization) -> Tolerance {
+    match quantization {
+        Quantization::F32 => Tolerance {
+            mean_jaccard: 0.97,
+            cosine: 0.999_99,
+        },
+        Quantization::Int8 => Tolerance {
+            mean_jaccard: 0.85,
+            cosine: 0.995,
+        },
+    }
+}
+
+/// Mean over tokens of |A ∩ B| / |A ∪ B|.
+fn jaccard(found: &TokenWinners, wanted: &[Vec<u32>]) -> f64 {
+    let tokens = found
+        .dimensions
+        .chunks(found.k)
+        .zip(wanted)
+        .map(|(found, wanted)| {
+            let found: HashSet<u32> = found.iter().copied().collect();
+            let wanted: HashSet<u32> = wanted.iter().copied().collect();
+            found.intersection(&wanted).count() as f64 / found.union(&wanted).count() as f64
+        });
+    tokens.sum::<f64>() / wanted.len() as f64
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn pieces(text: &EncodedText) -> Vec<u32> {
+    text.pieces.iter().map(|piece| piece.0).collect()
+}
+
+#[test]
+fn agrees_with_the_golden_vectors() {
+    let (encoder, golden) = open();
+    let Tolerance {
+        mean_jaccard,
+        cosine: least_cosine,
+    } = tolerance(encoder.manifest().quantization);
+    let mut overlaps = vec![vec![]; encoder.manifest().buckets.len()];
+    let mut cosines = vec![];
+    for wanted in &golden.texts {
+        let found = encoder.encode(&wanted.text).unwrap();
+        assert_eq!(pieces(&found), wanted.pieces, "{}", wanted.text);
+        assert_eq!(found.buckets.len(), wanted.winners.len());
+        for (j, (found, wanted)) in found.buckets.iter().zip(&wanted.winners).enumerate() {
+            overlaps[j].push(jaccard(found, wanted));
+        }
+        cosines.push((cosine(&mean_pool(&found), &wanted.dense), &wanted.text));
+    }
+    assert!(golden.texts.len() >= 40);
+    for (j, overlaps) in overlaps.iter().enumerate() {
+        let mean = overlaps.iter().sum::<f64>() / overlaps.len() as f64;
+        println!("bucket {j}: mean Jaccard {mean:.4}");
+        assert!(mean >= mean_jaccard, "bucket {j}: Jaccard {mean}");
+    }
+    let worst = cosines.iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+    let mean = cosines.iter().map(|(cosine, _)| cosine).sum::<f32>() / cosines.len() as f32;
+    println!("dense cosine: mean {mean:.6}, least {:.6}", worst.0);
+    assert!(
+        worst.0 >= least_cosine,
+        "cosine {} on {:?}",
+        worst.0,
+        worst.1
+    );
+}
+
+#[test]
+fn a_long_text_is_cut_and_keeps_its_end_mark() {
+    let (encoder, _) = open();
+    let pieces = encoder.pieces(&"word ".repeat(1_000)).unwrap();
+    let ends = [pieces[0].0, pieces[pieces.len() - 1].0];
+    assert_eq!(pieces.len(), encoder.manifest().max_tokens);
+    let empty = encoder.pieces("").unwrap();
+    assert_eq!(ends, [empty[0].0, empty[1].0]);
+    assert_eq!(empty.len(), 2);
+}
+
+#[test]
+fn a_literal_end_mark_is_text() {
+    let (encoder, _) = open();
+    let ends = encoder.pieces("").unwrap();
+    let pieces = encoder.pieces("before [SEP] after").unwrap();
+    assert_eq!(pieces.iter().filter(|piece| **piece == ends[1]).count(), 1);
+    assert!(pieces.len() > 5);
+}
+
+#[test]
+fn an_empty_query_has_no_dimensions() {
+    let (encoder, _) = open();
+    let query = encoder.encode_query("").unwrap();
+    assert!(query.buckets.iter().all(Vec::is_empty));
+    assert_eq!(query.dense.len(), encoder.manifest().dim);
+}
+
+#[test]
+fn the_vocabulary_names_pieces_by_id() {
+    let (encoder, _) = open();
+    let vocabulary = encoder.vocabulary();
+    let pieces = encoder.pieces("unbelievable rust").unwrap();
+    let names: Vec<&str> = pieces
+        .iter()
+        .map(|piece| vocabulary[piece.index()].as_str())
+        .collect();
+    assert_eq!(names, ["[CLS]", "unbelievable", "rust", "[SEP]"]);
+    assert_eq!(vocabulary.len(), 30_522);
+    assert!(vocabulary.iter().any(|piece| piece == "##ing"));
+}
+
+#[test]
+fn many_texts_come_in_order_and_equal_single_ones() {
+    let (encoder, golden) = open();
+    let texts: Vec<&str> = golden
+        .texts
+        .iter()
+        .rev()
+        .map(|golden| golden.text.as_str())
+        .collect();
+    let mut found = vec![];
+    let progress = std::sync::atomic::AtomicUsize::new(0);
+    let count = |done| {
+        progress.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
+    };
+    encoder
+        .encode_all(&texts, 2, count, |index, text| {
+            assert_eq!(index, found.len());
+            found.push(text);
+        })
+        .unwrap();
+    assert_eq!(found.len(), texts.len());
+    assert_eq!(progress.into_inner(), texts.len());
+    for (found, text) in found.iter().zip(&texts).step_by(7) {
+        assert_eq!(*found, encoder.encode(text).unwrap());
+    }
+}
