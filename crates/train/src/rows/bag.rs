@@ -9,14 +9,11 @@ use anyhow::{Result, ensure};
 use rayon::prelude::*;
 
 use super::vector::{
-    Adam, Order, add_scaled, dot, mean_row, median, norm, normalize, softmax, through_normalize,
+    Adam, Order, add_scaled, dot, mean_row, normalize, softmax, through_normalize,
 };
 
 /// Constant of the smoothed inverse frequency `a / (a + p)`.
 const SMOOTHING: f32 = 1e-3;
-/// Pieces seen at most so often tell by how much training stretches rows that it never touches.
-const RARE: u32 = 5;
-
 /// Texts as sets of pieces, with the unit vector that each should point to.
 pub struct Texts<'a> {
     /// Unique pieces of each text, special tokens left out.
@@ -66,18 +63,17 @@ pub fn occurrences(pieces: &[Vec<u32>], vocabulary: usize) -> Vec<u32> {
     counts
 }
 
-/// Rows to start from: each piece's `own` vector minus `mean`, times its smoothed inverse
-/// frequency. `own`: `[pieces, dim]`; `occurrences`: `[pieces]`.
-pub fn start(own: &[f32], mean: &[f32], occurrences: &[u32]) -> Vec<f32> {
+/// `starts` (`[pieces, dim]`), each times its piece's smoothed inverse frequency.
+pub fn weighted(starts: &[f32], occurrences: &[u32], dim: usize) -> Vec<f32> {
     let total = occurrences
         .iter()
         .map(|count| *count as f32)
         .sum::<f32>()
         .max(1.0);
-    let rows = own.chunks(mean.len()).zip(occurrences);
+    let rows = starts.chunks(dim).zip(occurrences);
     rows.flat_map(|(row, count)| {
         let weight = SMOOTHING / (SMOOTHING + *count as f32 / total);
-        row.iter().zip(mean).map(move |(x, m)| weight * (x - m))
+        row.iter().map(move |x| weight * x)
     })
     .collect()
 }
@@ -98,8 +94,7 @@ fn row(rows: &[f32], dim: usize, piece: u32) -> Option<&[f32]> {
     rows.get(begin..begin + dim)
 }
 
-/// Mean cosine between the sums and the targets of `texts`; with an `offset`, between sum of unit
-/// length plus offset and target plus offset.
+/// Mean cosine between the sums and the targets of `texts`.
 pub fn mean_cosine(rows: &[f32], dim: usize, texts: &Texts) -> f32 {
     let pairs = texts.pieces.par_iter().zip(texts.targets.par_chunks(dim));
     let total: f32 = pairs
@@ -113,8 +108,7 @@ pub fn mean_cosine(rows: &[f32], dim: usize, texts: &Texts) -> f32 {
 }
 
 /// Trains `rows` (`[pieces, dim]`) in place; `after_epoch` is told the epoch's number and may look
-/// at the rows. Rows of pieces that occur in no text keep their direction and get the length that
-/// training gives to rare ones.
+/// at the rows. Rows of pieces that occur in no text stay as they are.
 ///
 /// # Errors
 /// When texts and targets do not fit each other.
@@ -131,38 +125,12 @@ pub fn train(
         "{count} texts, {} target values",
         texts.targets.len()
     );
-    let begin = lengths(rows, dim);
     let mut trainer = Trainer::new(rows, dim, texts, options);
     for epoch in 0..options.epochs {
         trainer.epoch(epoch);
         after_epoch(epoch, trainer.rows);
     }
-    stretch_unseen(rows, dim, &begin, &occurrences(texts.pieces, begin.len()));
     Ok(())
-}
-
-fn lengths(rows: &[f32], dim: usize) -> Vec<f32> {
-    rows.chunks(dim).map(norm).collect()
-}
-
-/// Scales rows of pieces without occurrences by what training did to the length of rare ones.
-fn stretch_unseen(rows: &mut [f32], dim: usize, begin: &[f32], occurrences: &[u32]) {
-    let rare = rows.chunks(dim).zip(begin).zip(occurrences);
-    let stretches = rare
-        .filter(|((_, begin), count)| (1..=RARE).contains(*count) && **begin > 0.0)
-        .map(|((row, begin), _)| norm(row) / begin)
-        .collect::<Vec<_>>();
-    if stretches.is_empty() {
-        return;
-    }
-    let stretch = median(stretches);
-    for (row, _) in rows
-        .chunks_mut(dim)
-        .zip(occurrences)
-        .filter(|(_, count)| **count == 0)
-    {
-        row.iter_mut().for_each(|x| *x *= stretch);
-    }
 }
 
 /// The state of one training run.
@@ -307,6 +275,7 @@ pub fn mean(vectors: &[f32], dim: usize) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::vector::norm;
 
     const DIM: usize = 8;
 
@@ -398,15 +367,8 @@ mod tests {
     }
 
     #[test]
-    fn unseen_rows_keep_their_direction_and_follow_the_rare_ones_in_length() {
-        let mut rows = vec![2.0, 0.0, 0.0, 3.0, 1.0, 1.0];
-        stretch_unseen(&mut rows, 2, &[1.0, 1.0, 1.0], &[1, 100, 0]);
-        assert_eq!(rows, [2.0, 0.0, 0.0, 3.0, 2.0, 2.0]);
-    }
-
-    #[test]
     fn frequent_pieces_start_small() {
-        let rows = start(&[1.0, 0.0, 1.0, 0.0], &[0.0, 0.0], &[1000, 0]);
+        let rows = weighted(&[1.0, 0.0, 1.0, 0.0], &[1000, 0], 2);
         assert!(rows[0] < 0.01);
         assert_eq!(rows[2], 1.0);
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use half::f16;
 use rayon::prelude::*;
-use safetensors::tensor::{Dtype, TensorView, serialize_to_file};
+use safetensors::tensor::{Dtype, TensorView, serialize};
 
 /// Middle of the 16 levels: half of them lie below.
 const MIDDLE: f32 = 7.5;
@@ -128,7 +128,8 @@ pub fn write(rows: &RowsFile, path: &Path) -> Result<()> {
             ))
         })
         .collect();
-    serialize_to_file(views?, None, path).with_context(|| format!("writing {}", path.display()))
+    let bytes = serialize(views?, None)?;
+    std::fs::write(path, bytes).with_context(|| format!("writing {}", path.display()))
 }
 
 fn tensors(rows: &RowsFile) -> Vec<Tensor> {

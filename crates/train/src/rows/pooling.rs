@@ -8,9 +8,8 @@
 use half::f16;
 use rayon::prelude::*;
 
-use super::vector::{
-    Adam, Order, add_scaled, dot, mean_row, normalize, softmax, through_normalize, widen,
-};
+use super::ranking::{Collections, centre};
+use super::vector::{Adam, Order, add_scaled, dot, normalize, softmax, through_normalize, widen};
 
 /// What is learnt: the attention vector `a` (`[dim]`) and the bias `b` (`[pieces]`). Zeros give
 /// the plain mean.
@@ -35,6 +34,7 @@ pub struct Passages<'a> {
 }
 
 /// A query vector (centred, unit length) and the passage that answers it.
+#[derive(Clone, Copy)]
 pub struct Pair<'a> {
     /// `[dim]`.
     pub query: &'a [f32],
@@ -73,6 +73,16 @@ impl Default for Options {
             bias_decay: 1e-3,
             temperature: 0.05,
             seed: 1,
+        }
+    }
+}
+
+impl Pooling {
+    /// The plain mean: zeros for `pieces` pieces.
+    pub fn plain(dim: usize, pieces: usize) -> Self {
+        Self {
+            attention: vec![0.0; dim],
+            bias: vec![0.0; pieces],
         }
     }
 }
@@ -222,14 +232,6 @@ fn add_up(parts: Vec<PassageGradient>, dim: usize) -> PassageGradient {
     total
 }
 
-/// `unit − mean`, of unit length, and its former length.
-fn centre(unit: &[f32], mean: &[f32]) -> (Vec<f32>, f32) {
-    let mut centred = unit.to_vec();
-    add_scaled(&mut centred, -1.0, mean);
-    let length = normalize(&mut centred);
-    (centred, length)
-}
-
 /// Softmax of a query's similarities to the batch's passages; other copies of its own passage get
 /// no share.
 fn shares(pair: &Pair, batch: &[&Pair], centred: &[(Vec<f32>, f32)], temperature: f32) -> Vec<f32> {
@@ -246,24 +248,22 @@ fn shares(pair: &Pair, batch: &[&Pair], centred: &[(Vec<f32>, f32)], temperature
     shares
 }
 
-/// Trains attention and bias from zero on `pairs`; `pieces` is the size of the vocabulary and
-/// `after_epoch` is told epoch, mean loss and what is learnt so far.
+/// Trains attention and bias from zero on `pairs`; `pieces` is the size of the vocabulary,
+/// `collections` say on which mean a passage is centred, and `after_epoch` is told epoch, mean loss and what is learnt so far.
 pub fn train(
     passages: &Passages,
+    collections: &Collections,
     pairs: &[Pair],
     pieces: usize,
     options: &Options,
     mut after_epoch: impl FnMut(usize, f32, &Pooling),
 ) -> Pooling {
-    let mut pooling = Pooling {
-        attention: vec![0.0; passages.dim],
-        bias: vec![0.0; pieces],
-    };
+    let mut pooling = Pooling::plain(passages.dim, pieces);
     let mut attention_adam = Adam::new(1, passages.dim);
     let mut bias_adam = Adam::new(pieces, 1);
     let mut random = Order::new(options.seed);
     for epoch in 0..options.epochs {
-        let means = collection_means(passages, pairs, &pooling);
+        let means = collections.means(&passages.pool(&pooling), passages.dim);
         let batches = batches(pairs, options.batch, &mut random);
         let mut loss = 0.0;
         for (step, batch) in batches.iter().enumerate() {
@@ -334,71 +334,10 @@ fn batches<'a, 'b>(
     batches
 }
 
-/// Mean pooled passage of each collection.
-pub fn collection_means(passages: &Passages, pairs: &[Pair], pooling: &Pooling) -> Vec<Vec<f32>> {
-    let pooled = passages.pool(pooling);
-    let collections = pairs
-        .iter()
-        .map(|pair| pair.collection + 1)
-        .max()
-        .unwrap_or(0);
-    let mean_of = |collection| {
-        let own = pairs.iter().filter(|pair| pair.collection == collection);
-        let rows = own.filter_map(|pair| {
-            pooled.get(pair.passage * passages.dim..(pair.passage + 1) * passages.dim)
-        });
-        mean_row(rows, passages.dim)
-    };
-    (0..collections).map(mean_of).collect()
-}
-
-/// How well queries find their passages among all passages of the same collection in `pairs`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Ranking {
-    /// Mean reciprocal rank with f32 passages.
-    pub float_mrr: f32,
-    /// The same with the sign bits of the centred passages.
-    pub sign_mrr: f32,
-}
-
-/// Ranks the passages of `pairs` for each of its queries; means are over pairs.
-pub fn rank(passages: &Passages, pairs: &[Pair], pooling: &Pooling) -> Ranking {
-    let means = collection_means(passages, pairs, pooling);
-    let pooled = passages.pool(pooling);
-    let centred_of = |pair: &Pair| {
-        let row = pooled
-            .get(pair.passage * passages.dim..(pair.passage + 1) * passages.dim)
-            .unwrap_or(&[]);
-        centre(row, means.get(pair.collection).map_or(&[], Vec::as_slice)).0
-    };
-    let centred: Vec<Vec<f32>> = pairs.iter().map(centred_of).collect();
-    let signs: Vec<Vec<f32>> = centred
-        .iter()
-        .map(|row| row.iter().map(|x| x.signum()).collect())
-        .collect();
-    Ranking {
-        float_mrr: mean_reciprocal_rank(pairs, &centred),
-        sign_mrr: mean_reciprocal_rank(pairs, &signs),
-    }
-}
-
-fn mean_reciprocal_rank(pairs: &[Pair], rows: &[Vec<f32>]) -> f32 {
-    let reciprocal = |(pair, own): (&Pair, &Vec<f32>)| {
-        let score = dot(pair.query, own);
-        let others = pairs.iter().zip(rows).filter(|(other, _)| {
-            other.collection == pair.collection && other.passage != pair.passage
-        });
-        1.0 / (1 + others
-            .filter(|(_, row)| dot(pair.query, row) > score)
-            .count()) as f32
-    };
-    let total: f32 = pairs.par_iter().zip(rows.par_iter()).map(reciprocal).sum();
-    total / pairs.len().max(1) as f32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows::ranking::rank;
 
     const DIM: usize = 6;
     const PIECES: usize = 8;
@@ -497,26 +436,30 @@ mod tests {
     fn training_finds_the_piece_that_matters() {
         let toy = toy();
         let (passages, pairs) = (toy.passages(), toy.pairs());
-        let plain = Pooling {
-            attention: vec![0.0; DIM],
-            bias: vec![0.0; PIECES],
-        };
+        let plain = Pooling::plain(DIM, PIECES);
         let options = Options {
             epochs: 60,
             bias_rate: 0.1,
             temperature: 0.3,
             ..Options::default()
         };
-        let trained = train(&passages, &pairs, PIECES, &options, |_, _, _| {});
+        let collections = Collections::of(&pairs, 12);
+        let trained = train(
+            &passages,
+            &collections,
+            &pairs,
+            PIECES,
+            &options,
+            |_, _, _| {},
+        );
         let largest = trained
             .bias
             .iter()
             .copied()
             .fold(f32::NEG_INFINITY, f32::max);
         assert_eq!(trained.bias[1], largest, "{:?}", trained.bias);
-        assert!(
-            rank(&passages, &pairs, &trained).float_mrr > rank(&passages, &pairs, &plain).float_mrr
-        );
+        let mrr = |pooling| rank(&passages, &collections, &pairs, pooling).float_mrr;
+        assert!(mrr(&trained) > mrr(&plain));
     }
 
     #[test]

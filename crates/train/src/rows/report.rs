@@ -6,8 +6,9 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::Args;
-use super::pooling::Ranking;
-use super::texts::Texts;
+use super::material::Material;
+use super::ranking::Ranking;
+use super::texts::Source;
 
 /// Version of the report's form.
 const FORMAT: u32 = 1;
@@ -41,9 +42,11 @@ pub struct CosineReport {
     /// Before training.
     pub start: f32,
     /// After training.
-    pub end: f32,
-    /// After training, rows at 4 bits.
-    pub end_packed: f32,
+    pub trained: f32,
+    /// After rows of rare and unseen pieces were completed.
+    pub completed: f32,
+    /// The same at 4 bits.
+    pub packed: f32,
 }
 
 /// Ranking of held-out pairs by the network's query vector.
@@ -57,25 +60,29 @@ pub struct PoolingReport {
     pub mean_pooling: Ranking,
     /// Passages pooled by learned attention.
     pub learned: Ranking,
+    /// The plain mean, queries by static rows instead of the network.
+    pub mean_pooling_static_query: Ranking,
+    /// Learned attention, queries by static rows instead of the network.
+    pub learned_static_query: Ranking,
 }
 
 impl Report {
     /// Puts the report of one run together.
     pub fn new(
         args: &Args,
-        texts: &Texts,
-        query_mean: Vec<f32>,
+        material: Material,
         static_rows: CosineReport,
         pooling: PoolingReport,
     ) -> Self {
+        let texts = &material.texts;
         Self {
             format: FORMAT,
-            query_mean,
             seed: args.seed,
-            data: args.texts.iter().map(super::texts::Source::name).collect(),
+            data: args.texts.iter().map(Source::name).collect(),
             short_texts: texts.shorts.len(),
             query_texts: texts.query_count,
             passages: texts.passages.len(),
+            query_mean: material.query_mean,
             static_rows,
             pooling,
         }

@@ -78,12 +78,6 @@ pub fn softmax(logits: &mut [f32]) {
     logits.iter_mut().for_each(|x| *x /= sum);
 }
 
-/// Middle value of `values`; 0 if there is none.
-pub fn median(mut values: Vec<f32>) -> f32 {
-    values.sort_by(f32::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
 /// The 32-bit values of 16-bit ones.
 pub fn widen(values: &[f16]) -> Vec<f32> {
     let mut wide = vec![0f32; values.len()];
