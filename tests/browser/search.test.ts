@@ -212,6 +212,18 @@ test("full mode answers after downloading the network", () =>
     { html: "<siskin-search mode='full'></siskin-search>" },
   ));
 
+test("when the network cannot be loaded, the tables' results stay", () =>
+  withTab(
+    async (tab) => {
+      tab.site.fail(/encoder\.json/, "status 500", 99);
+      await tab.ask(QUESTION);
+      await tab.note.getByText("Check your connection").waitFor();
+      assert.ok((await tab.options.count()) > 0);
+      await tab.page.getByRole("button", { name: "Try again" }).waitFor();
+    },
+    { html: "<siskin-search mode='full'></siskin-search>", expected: [/Failed to load resource/] },
+  ));
+
 const XSS = `<img src=x onerror="window.hit=1"><script>window.hit=1</script>"'--><svg onload=hit=1>`;
 
 test("markup in a question stays text", () =>

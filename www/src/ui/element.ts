@@ -26,6 +26,8 @@ export class SiskinSearch extends Base {
   readonly #view: View;
   #search: Promise<Search> | undefined;
   #hasNetwork = false;
+  /** The question whose results are in the list. */
+  #answered = "";
   #question: AbortController | undefined;
   #typing: ReturnType<typeof setTimeout> | undefined;
 
@@ -151,7 +153,7 @@ export class SiskinSearch extends Base {
       await this.#answer(text, question.signal);
     } catch (thrown) {
       const error = asSearchError(thrown);
-      if (error.code !== "aborted" && !question.signal.aborted) this.#fail(error);
+      if (error.code !== "aborted" && !question.signal.aborted) this.#fail(error, text);
     }
   }
 
@@ -189,8 +191,9 @@ export class SiskinSearch extends Base {
   }
 
   #clear(): void {
+    this.#answered = "";
     this.#view.note("");
-    this.#view.render([], this.#site);
+    this.#view.empty();
     this.#view.hide();
     this.#view.announce("");
   }
@@ -198,16 +201,19 @@ export class SiskinSearch extends Base {
   #show({ query, mode, results }: Answer): void {
     const none = results.length === 0;
     this.#hasNetwork ||= mode === "full";
+    this.#answered = query;
     this.#view.note(none ? words.noResults(query) : "");
     this.#view.render(results, this.#site);
     this.#view.announce(none ? words.noResults(query) : words.resultCount(results.length, query));
     this.dispatchEvent(new CustomEvent("siskin-results", { detail: { query, mode, results } }));
   }
 
-  #fail(error: SearchError): void {
+  /** Says what went wrong. Results that tables gave to the same question stay. */
+  #fail(error: SearchError, question: string): void {
     const text = words.failure(error);
     this.#view.note(text, error.code === "query" ? "plain" : "failed");
-    this.#view.render([], this.#site);
+    if (this.#answered !== question) this.#view.empty();
+    this.#view.show();
     this.#view.announce(text);
     this.dispatchEvent(new CustomEvent("siskin-error", { detail: error }));
   }

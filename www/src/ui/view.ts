@@ -72,7 +72,15 @@ export class View {
     this.activate(-1);
   }
 
-  /** Results, or none with a note that says why. */
+  /** Takes all results away. */
+  empty(): void {
+    this.#options = [];
+    this.#list.replaceChildren();
+    this.#list.hidden = true;
+    this.activate(-1);
+  }
+
+  /** Shows results, or none with a note that says why. */
   render(results: Result[], site: URL): void {
     this.#options = results.map((result, index) => resultOption(result, index, site));
     this.#list.replaceChildren(...this.#options);
