@@ -75,7 +75,7 @@ pub fn site() -> TempDir {
     folder(&[
         (
             "index.html",
-            html("Welcome", "<p>Notes on programs, and one on baking.</p>"),
+            html("Welcome", "<p>A garden by the sea, with gulls.</p>"),
         ),
         ("guide/threads.html", html("Threads", threads)),
         ("guide/panic.html", html("Giving up", panic)),
