@@ -42,7 +42,7 @@ pub struct LexicalOptions {
     pub k1: f32,
     /// How much long passages are held back: 0 not at all, 1 fully. Default 0.75.
     pub b: f32,
-    /// Occurrences that one occurrence in the page title counts as. Default 1.
+    /// Occurrences that one occurrence in the page title counts as. Default 2.
     pub title_weight: f32,
     /// Occurrences that one occurrence in the passage's headings counts as. Default 1.
     pub heading_weight: f32,
@@ -53,7 +53,7 @@ impl Default for LexicalOptions {
         Self {
             k1: 1.2,
             b: 0.75,
-            title_weight: 1.0,
+            title_weight: 2.0,
             heading_weight: 1.0,
         }
     }

@@ -101,14 +101,14 @@ impl Default for Ranking {
             page_share: 0.5,
             table: Weights {
                 words: 1.0,
-                uhd: 0.3,
+                uhd: 0.5,
                 dense: 1.2,
                 query_k: 32,
             },
             full: Weights {
                 words: 1.0,
-                uhd: 0.5,
-                dense: 1.5,
+                uhd: 0.6,
+                dense: 1.2,
                 query_k: 64,
             },
         }
