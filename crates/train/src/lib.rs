@@ -5,7 +5,7 @@
 //! vectors, and the encoder crate reads that.
 //!
 //! * [`bert`], [`tokenize`], [`encode`], [`wta`]: the network, from text to winners.
-//! * [`base`], [`collection`], [`checkpoint`]: the files that come in and those that go out.
+//! * [`base`], [`fetch`], [`collection`], [`checkpoint`]: the files that come in and those that go out.
 //! * [`sample`], [`init`]: heads without a gradient step.
 //! * [`fit`], [`loss`], [`optimizer`]: training.
 //! * [`export`], [`onnx`], [`rows`]: what is made of a checkpoint.
@@ -17,6 +17,7 @@ pub mod collection;
 pub mod device;
 pub mod encode;
 pub mod export;
+pub mod fetch;
 pub mod fit;
 pub mod init;
 pub mod loss;

@@ -11,6 +11,7 @@ use siskin_train::checkpoint::Checkpoint;
 use siskin_train::fit::{self, Args};
 
 #[derive(Parser)]
+#[command(args_override_self = true)]
 struct Command {
     #[command(flatten)]
     args: Args,

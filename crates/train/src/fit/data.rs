@@ -73,8 +73,7 @@ impl Data {
             if !split.held_out.is_empty() {
                 data.held_out.push(split.held_out_set(tokenizer, settings)?);
             }
-            data.training
-                .extend(split.training_pairs(tokenizer, settings)?);
+            data.training.extend(split.training_pairs(tokenizer)?);
         }
         let (count, batch) = (data.training.len(), settings.batch_pairs);
         ensure!(
@@ -200,11 +199,7 @@ impl<'a> Split<'a> {
         }
     }
 
-    fn training_pairs(
-        &self,
-        tokenizer: &Tokenizer,
-        _settings: &Settings,
-    ) -> Result<Vec<TrainingPair>> {
+    fn training_pairs(&self, tokenizer: &Tokenizer) -> Result<Vec<TrainingPair>> {
         let pairs = self.training.iter().map(|pair| {
             let relevant = self.relevant.get(&pair.query).into_iter().flatten();
             Ok(TrainingPair {
@@ -224,27 +219,16 @@ impl<'a> Split<'a> {
         queries.dedup();
         let answers = |query: &usize| self.relevant.get(query).into_iter().flatten().copied();
         let passages = self.candidates(queries.iter().flat_map(answers), settings);
-        let places: HashMap<usize, usize> = passages
+        let places: HashMap<usize, usize> = passages.iter().copied().zip(0..).collect();
+        let relevant = queries
             .iter()
-            .enumerate()
-            .map(|(place, &passage)| (passage, place))
-            .collect();
-        let relevant = queries.iter().map(|query| {
-            answers(query)
-                .filter_map(|passage| places.get(&passage).copied())
-                .collect()
-        });
+            .map(|query| answers(query).filter_map(|passage| places.get(&passage).copied()))
+            .map(Iterator::collect);
         Ok(HeldOut {
             name: self.collection.name.clone(),
             relevant: relevant.collect(),
-            queries: queries
-                .iter()
-                .map(|&query| tokenizer.encode(&self.collection.queries[query]))
-                .collect::<Result<_>>()?,
-            passages: passages
-                .iter()
-                .map(|&passage| tokenizer.encode(&self.collection.passages[passage]))
-                .collect::<Result<_>>()?,
+            queries: encode_all(tokenizer, &self.collection.queries, &queries)?,
+            passages: encode_all(tokenizer, &self.collection.passages, &passages)?,
         })
     }
 
@@ -262,5 +246,66 @@ impl<'a> Split<'a> {
                 .take(missing),
         );
         candidates
+    }
+}
+
+/// Word pieces of the texts at `positions`.
+fn encode_all(
+    tokenizer: &Tokenizer,
+    texts: &[String],
+    positions: &[usize],
+) -> Result<Vec<Vec<u32>>> {
+    let pieces = positions
+        .iter()
+        .map(|&position| tokenizer.encode(&texts[position]));
+    pieces.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(query: u32, passage: usize, relevant: &[usize]) -> TrainingPair {
+        TrainingPair {
+            query: vec![query],
+            passage: vec![u32::try_from(passage).unwrap()],
+            relevant: relevant.iter().map(|&passage| (0, passage)).collect(),
+            passage_id: (0, passage),
+        }
+    }
+
+    #[test]
+    fn no_batch_holds_a_false_negative() {
+        // Queries 1 and 2 share passage 10; query 3 is answered by 11 and 12; query 4 occurs twice.
+        let training = vec![
+            pair(1, 10, &[10]),
+            pair(2, 10, &[10]),
+            pair(3, 11, &[11, 12]),
+            pair(5, 12, &[12]),
+            pair(4, 13, &[13]),
+            pair(4, 14, &[14]),
+        ];
+        let data = Data {
+            training,
+            held_out: Vec::new(),
+        };
+        for batch in data.batches(2, 1).take(60) {
+            for clash in [[0, 1], [2, 3], [4, 5]] {
+                assert!(!clash.iter().all(|pair| batch.contains(pair)), "{batch:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_pair_is_seen_and_the_order_depends_on_the_seed() {
+        let training = (0..12).map(|i| pair(i as u32, i, &[i])).collect();
+        let data = Data {
+            training,
+            held_out: Vec::new(),
+        };
+        let epoch = |seed| data.batches(4, seed).take(3).flatten().collect::<Vec<_>>();
+        assert_eq!(epoch(1).iter().collect::<HashSet<_>>().len(), 12);
+        assert_eq!(epoch(1), epoch(1));
+        assert_ne!(epoch(1), epoch(2));
     }
 }

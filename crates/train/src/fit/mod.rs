@@ -14,7 +14,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -88,77 +88,68 @@ fn first_checkpoint(
     collections: &[Collection],
     device: &Device,
 ) -> Result<Checkpoint> {
-    let exists = args.out.join("state.json").exists();
     if args.resume {
-        let checkpoint = Checkpoint::load(&args.out, device)?;
-        let begun: Settings = serde_json::from_value(checkpoint.state.config.clone())
-            .context("the checkpoint does not say with which settings it was begun")?;
-        ensure!(
-            begun == args.settings,
-            "resume with the same settings: it was begun with {begun:?}"
-        );
-        return Ok(checkpoint);
+        return resumed(args, device);
     }
     ensure!(
-        !exists,
+        !args.out.join("state.json").exists(),
         "{} holds a checkpoint: --resume, or another --out",
         args.out.display()
     );
-    let config = serde_json::to_value(&args.settings)?;
-    if let Some(folder) = &args.from {
-        let mut checkpoint = Checkpoint::load(folder, device)?;
-        if checkpoint.state.buckets != args.settings.buckets {
-            bail!(
-                "{} has the buckets {:?}",
-                folder.display(),
-                checkpoint.state.buckets
-            );
-        }
-        checkpoint.state = State {
-            step: 0,
-            config,
-            ..checkpoint.state
-        };
-        checkpoint.optimizer = None;
-        return Ok(checkpoint);
+    match &args.from {
+        Some(folder) => begun_from(folder, &args.settings, device),
+        None => initial(&args.settings, base, collections, device),
     }
-    initial(args, base, collections, device)
+}
+
+/// The checkpoint in --out, if it was begun with the same settings.
+fn resumed(args: &Args, device: &Device) -> Result<Checkpoint> {
+    let checkpoint = Checkpoint::load(&args.out, device)?;
+    let begun: Settings = serde_json::from_value(checkpoint.state.config.clone())
+        .context("the checkpoint does not say with which settings it was begun")?;
+    ensure!(
+        begun == args.settings,
+        "resume with the same settings: it was begun with {begun:?}"
+    );
+    Ok(checkpoint)
+}
+
+/// The weights of another checkpoint, no step made.
+fn begun_from(folder: &Path, settings: &Settings, device: &Device) -> Result<Checkpoint> {
+    let mut checkpoint = Checkpoint::load(folder, device)?;
+    let buckets = &checkpoint.state.buckets;
+    ensure!(
+        *buckets == settings.buckets,
+        "{} has the buckets {buckets:?}",
+        folder.display()
+    );
+    checkpoint.state.step = 0;
+    checkpoint.state.config = serde_json::to_value(settings)?;
+    checkpoint.optimizer = None;
+    Ok(checkpoint)
 }
 
 /// Heads from whitened samples, no step made.
 fn initial(
-    args: &Args,
+    settings: &Settings,
     base: &Base,
     collections: &[Collection],
     device: &Device,
 ) -> Result<Checkpoint> {
-    let settings = &args.settings;
     let layers: Vec<usize> = settings.buckets.iter().map(|bucket| bucket.layer).collect();
-    let bert = base.bert()?;
-    let tokenizer = base.tokenizer()?;
-    let (tokens, seed) = (settings.sample_tokens, settings.seed);
-    let texts = mixed_texts(collections, seed);
+    let (bert, tokenizer) = (base.bert()?, base.tokenizer()?);
+    let texts = mixed_texts(collections, settings.seed);
+    let tokens = settings.sample_tokens;
     let samples = token_vectors(&bert, &tokenizer, &texts, &layers, tokens, device)?;
     let mut heads = Vec::new();
-    for (j, (bucket, samples)) in (0..).zip(settings.buckets.iter().zip(&samples)) {
-        let mask = weight_mask(
-            bucket.n,
-            samples.dim(1)?,
-            settings.weight_sparsity,
-            seed + j,
-        )?;
-        heads.push(whitened_head(
-            samples,
-            &mask.to_device(device)?,
-            bucket.k,
-            seed + j,
-        )?);
+    for (seed, (bucket, samples)) in (settings.seed..).zip(settings.buckets.iter().zip(&samples)) {
+        let mask = weight_mask(bucket.n, samples.dim(1)?, settings.weight_sparsity, seed)?;
+        heads.push(whitened_head(samples, &mask.to_device(device)?, bucket.k, seed)?);
     }
-    let config = serde_json::to_value(settings)?;
     let state = State {
         buckets: settings.buckets.clone(),
         step: 0,
-        config,
+        config: serde_json::to_value(settings)?,
     };
     Ok(Checkpoint {
         state,

@@ -132,39 +132,47 @@ impl Trainer {
     }
 
     fn losses(&self, pairs: &PairBatch) -> Result<Losses> {
-        let batches = [&pairs.queries, &pairs.passages]
-            .map(|pieces| Batch::new(pieces, (0..pieces.len()).collect(), &self.device));
-        let [queries, passages] = batches;
-        let (queries, passages) = (queries?, passages?);
+        let batches = [self.batch(&pairs.queries)?, self.batch(&pairs.passages)?];
         let encoded = [
-            Encoded::new(&self.bert, &queries)?,
-            Encoded::new(&self.bert, &passages)?,
+            Encoded::new(&self.bert, &batches[0])?,
+            Encoded::new(&self.bert, &batches[1])?,
         ];
         let relevances = self.relevances(&encoded)?;
         let ranking = mean_of(&relevances, |scores| self.ranking(scores))?;
+        let distillation = self.distillation(&relevances, &encoded, &batches)?;
         let mut total = ranking.clone();
+        if let Some(distillation) = &distillation {
+            total = (total + (distillation * self.settings.distillation)?)?;
+        }
         if self.settings.dense > 0.0 {
             let dense = cosines(&encoded[0].pooled()?, &encoded[1].pooled()?)?;
             total = (total + (self.ranking(&dense)? * self.settings.dense)?)?;
         }
-        if self.settings.distillation == 0.0 {
-            return Ok(Losses {
-                total,
-                ranking,
-                distillation: None,
-            });
-        }
-        let teacher = self.teacher_cosines(&encoded, [&queries, &passages])?;
-        let temperature = self.settings.temperature;
-        let distilled = mean_of(&relevances, |scores| {
-            distillation(scores, &teacher, temperature)
-        })?;
-        total = (total + (&distilled * self.settings.distillation)?)?;
         Ok(Losses {
             total,
             ranking,
-            distillation: Some(distilled),
+            distillation,
         })
+    }
+
+    fn batch(&self, pieces: &[&[u32]]) -> Result<Batch> {
+        Batch::new(pieces, (0..pieces.len()).collect(), &self.device)
+    }
+
+    /// The divergence from the base model's cosines, unless it is left out.
+    fn distillation(
+        &self,
+        relevances: &[Tensor],
+        encoded: &[Encoded; 2],
+        batches: &[Batch; 2],
+    ) -> Result<Option<Tensor>> {
+        if self.settings.distillation == 0.0 {
+            return Ok(None);
+        }
+        let teacher = self.teacher_cosines(encoded, batches)?;
+        let temperature = self.settings.temperature;
+        let divergence = |scores: &Tensor| distillation(scores, &teacher, temperature);
+        Ok(Some(mean_of(relevances, divergence)?))
     }
 
     /// Relevance matrices that meet the loss: one per bucket, or their mean.
@@ -190,16 +198,12 @@ impl Trainer {
     }
 
     /// The base model's own cosines of the batch: `[batch, batch]`.
-    fn teacher_cosines(&self, encoded: &[Encoded; 2], batches: [&Batch; 2]) -> Result<Tensor> {
-        let [queries, passages] = encoded;
-        match &self.teacher {
-            None => cosines(&queries.pooled()?, &passages.pooled()?),
-            Some(teacher) => {
-                let [queries, passages] =
-                    batches.map(|batch| Encoded::new(teacher, batch)?.pooled());
-                cosines(&queries?, &passages?)
-            }
-        }
+    fn teacher_cosines(&self, encoded: &[Encoded; 2], batches: &[Batch; 2]) -> Result<Tensor> {
+        let pooled = |side: usize| match &self.teacher {
+            None => encoded[side].pooled(),
+            Some(teacher) => Encoded::new(teacher, &batches[side])?.pooled(),
+        };
+        cosines(&pooled(0)?, &pooled(1)?)
     }
 
     /// Held-out metrics of the weights as they are.
