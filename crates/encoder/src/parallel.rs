@@ -1,7 +1,7 @@
 //! Many texts at once.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use siskin_core::encoded::{Encode, EncodedText};
@@ -34,17 +34,15 @@ impl Encoder {
             texts,
             next: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
-            stop: AtomicBool::new(false),
         };
+        let (queue, on_progress) = (&queue, &on_progress);
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 let sender = sender.clone();
-                scope.spawn(|| queue.work(sender, &on_progress));
+                scope.spawn(move || queue.work(&sender, on_progress));
             }
             drop(sender);
-            let outcome = consume_in_order(receiver, consume);
-            queue.stop.store(true, Ordering::Relaxed);
-            outcome
+            consume_in_order(receiver, consume)
         })
     }
 }
@@ -56,13 +54,12 @@ struct Queue<'a, T> {
     texts: &'a [T],
     next: AtomicUsize,
     done: AtomicUsize,
-    stop: AtomicBool,
 }
 
 impl<T: AsRef<str> + Sync> Queue<'_, T> {
     /// Encodes texts until none is left or nobody listens.
-    fn work(&self, sender: SyncSender<Encoded>, on_progress: &(impl Fn(usize) + Sync)) {
-        while !self.stop.load(Ordering::Relaxed) {
+    fn work(&self, sender: &SyncSender<Encoded>, on_progress: &(impl Fn(usize) + Sync)) {
+        loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(text) = self.texts.get(index) else {
                 return;

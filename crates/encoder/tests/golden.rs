@@ -2,6 +2,8 @@
 //!
 //! Runs on the released encoder, or on the folder in `SISKIN_TEST_ENCODER`.
 
+#![allow(clippy::unwrap_used)] // tests may: a panic is a failure
+
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
