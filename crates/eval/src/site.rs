@@ -5,8 +5,9 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use siskin_core::build::{BuildOptions, Builder, Bundle};
+use siskin_core::container::Kind;
 use siskin_core::encoded::{EncodedQuery, PassageCodes};
-use siskin_core::manifest::{BucketInfo, EncoderInfo};
+use siskin_core::manifest::{BucketInfo, EncoderInfo, FileEntry};
 use siskin_core::page::Page;
 use siskin_core::rows::GenericRows;
 use siskin_core::search::Engine;
@@ -64,6 +65,7 @@ impl Site {
     }
 
     /// An engine over a bundle built with `options`; its pages are in the order of this site's.
+    /// A site without codes is opened without their files.
     ///
     /// # Errors
     /// When codes do not fit the encoder.
@@ -80,6 +82,12 @@ impl Site {
             .map_err(Error::Index)?;
         let paths = manifest.files.iter().map(|file| file.path.clone());
         let mut files: HashMap<String, Vec<u8>> = paths.zip(files).collect();
+        if self.encoder.dim == 0 {
+            let codes = |entry: &&FileEntry| !matches!(entry.kind, Kind::Lexical | Kind::Passages);
+            for entry in manifest.files.iter().filter(codes) {
+                files.remove(&entry.path);
+            }
+        }
         Engine::open(manifest, |entry| files.remove(&entry.path)).map_err(Error::Index)
     }
 }
