@@ -144,7 +144,12 @@ fn initial(
     let mut heads = Vec::new();
     for (seed, (bucket, samples)) in (settings.seed..).zip(settings.buckets.iter().zip(&samples)) {
         let mask = weight_mask(bucket.n, samples.dim(1)?, settings.weight_sparsity, seed)?;
-        heads.push(whitened_head(samples, &mask.to_device(device)?, bucket.k, seed)?);
+        heads.push(whitened_head(
+            samples,
+            &mask.to_device(device)?,
+            bucket.k,
+            seed,
+        )?);
     }
     let state = State {
         buckets: settings.buckets.clone(),
@@ -175,10 +180,11 @@ fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -
         metrics.step(trainer.step(), &report)?;
         progress.set_message(format!("loss {:.4}", report.loss));
         progress.inc(1);
-        if trainer.step() == end || trainer.step() % settings.checkpoint_every == 0 {
+        if trainer.step() == end || trainer.step().is_multiple_of(settings.checkpoint_every) {
             trainer.checkpoint()?.save(&args.out)?;
         }
-        if trainer.step() == settings.steps || trainer.step() % settings.measure_every == 0 {
+        if trainer.step() == settings.steps || trainer.step().is_multiple_of(settings.measure_every)
+        {
             metrics.held_out(&trainer, data)?;
         }
     }
