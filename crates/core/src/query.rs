@@ -20,6 +20,8 @@ const NEIGHBOURS: usize = 3;
 const MIN_NEIGHBOUR_SIMILARITY: f32 = 0.4;
 /// … and what they count, times their similarity.
 const NEIGHBOUR_WEIGHT: f32 = 0.7;
+/// Letters that a word has per piece, on average, if its pieces mean something.
+const MIN_LETTERS_PER_PIECE: usize = 3;
 /// Completions of an unfinished last word, and what they count.
 const COMPLETIONS: usize = 5;
 const COMPLETION_WEIGHT: f32 = 0.6;
@@ -126,6 +128,17 @@ fn is_recognised(word: &QueryWord, rows: Option<&Rows>) -> bool {
 
 fn is_vocabulary_word(word: &str, rows: &Rows) -> bool {
     word.chars().count() > 1 && rows.vocabulary().id(word).is_some()
+}
+
+/// Whether rows can tell what a word means: it has letters only, and its pieces are long enough to
+/// be more than spelling (`zzzz` is `zz ##zz`).
+fn has_meaning(word: &str, rows: &Rows) -> bool {
+    let letters = word.chars().count();
+    let pieces = rows
+        .vocabulary()
+        .encode_word(word)
+        .map_or(0, |pieces| pieces.len());
+    word.chars().all(char::is_alphabetic) && pieces > 0 && letters >= MIN_LETTERS_PER_PIECE * pieces
 }
 
 /// Finds terms that answer for words.
@@ -240,7 +253,7 @@ impl Expander<'_> {
 
     /// The words of the site nearest in meaning.
     fn neighbours(&self, word: &str) -> Vec<(TermId, f32)> {
-        let Some(rows) = self.rows.filter(|_| word.chars().all(char::is_alphabetic)) else {
+        let Some(rows) = self.rows.filter(|rows| has_meaning(word, rows)) else {
             return Vec::new();
         };
         let Some(own) = word_vector(word, rows) else {
