@@ -7,6 +7,8 @@
 //!
 //! `SWEEP` is a name of [`SWEEPS`], or `all`. Never run it on a split that a report is made of.
 
+#![allow(clippy::print_stdout, reason = "the table is the result")]
+
 use std::error::Error;
 use std::path::Path;
 
@@ -33,49 +35,49 @@ const SWEEPS: [(&str, &[f32], Set); 16] = [
         |options, value| options.ranking.page_share = value,
     ),
     ("title_weight", &[0.5, 1.0, 2.0, 3.0], |options, value| {
-        options.lexical.title_weight = value
+        options.lexical.title_weight = value;
     }),
     ("heading_weight", &[0.5, 1.0, 2.0, 3.0], |options, value| {
-        options.lexical.heading_weight = value
+        options.lexical.heading_weight = value;
     }),
     ("k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
-        options.lexical.k1 = value
+        options.lexical.k1 = value;
     }),
     ("b", &[0.3, 0.5, 0.75, 0.9], |options, value| {
-        options.lexical.b = value
+        options.lexical.b = value;
     }),
     ("table.uhd", &[0.0, 0.3, 0.5, 0.8], |options, value| {
-        options.ranking.table.uhd = value
+        options.ranking.table.uhd = value;
     }),
     ("table.dense", &[0.6, 0.9, 1.2, 1.5], |options, value| {
-        options.ranking.table.dense = value
+        options.ranking.table.dense = value;
     }),
     ("table.query_k", &[16.0, 32.0, 64.0], |options, value| {
-        options.ranking.table.query_k = value as usize
+        options.ranking.table.query_k = value as usize;
     }),
     ("full.uhd", &[0.0, 0.3, 0.5, 0.8], |options, value| {
-        options.ranking.full.uhd = value
+        options.ranking.full.uhd = value;
     }),
     ("full.dense", &[0.9, 1.2, 1.5, 2.0], |options, value| {
-        options.ranking.full.dense = value
+        options.ranking.full.dense = value;
     }),
     ("full.query_k", &[16.0, 32.0, 64.0], |options, value| {
-        options.ranking.full.query_k = value as usize
+        options.ranking.full.query_k = value as usize;
     }),
     ("uhd.window", &[1.0, 2.0, 3.0], |options, value| {
-        options.uhd.window = value as u32
+        options.uhd.window = value as u32;
     }),
     ("uhd.long", &[24.0, 32.0, 48.0, 64.0], |options, value| {
-        options.uhd.long_page_code = value as usize
+        options.uhd.long_page_code = value as usize;
     }),
     ("uhd.short", &[32.0, 48.0, 64.0, 96.0], |options, value| {
-        options.uhd.short_page_code = value as usize
+        options.uhd.short_page_code = value as usize;
     }),
     ("uhd.single", &[64.0, 96.0, 128.0], |options, value| {
-        options.uhd.single_passage_code = value as usize
+        options.uhd.single_passage_code = value as usize;
     }),
     ("dense.window", &[1.0, 2.0, 3.0], |options, value| {
-        options.dense_window = value as u32
+        options.dense_window = value as u32;
     }),
 ];
 

@@ -108,7 +108,7 @@ fn encode_texts(
     let threads = thread::available_parallelism().map_or(1, Into::into);
     let progress = |done| observer.encoded(done, texts.len());
     encoder.encode_all(texts, threads, progress, |_, text| {
-        encoded.add(&text, &pooling)
+        encoded.add(&text, &pooling);
     })?;
     Ok(encoded)
 }

@@ -1,5 +1,11 @@
 //! Whole evaluations on real documentation, with the released encoder.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test's helpers may fail it"
+)]
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
