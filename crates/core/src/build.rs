@@ -101,7 +101,7 @@ impl Builder {
     /// Adds a page with the codes of its passages, in order.
     ///
     /// # Errors
-    /// [`Error::Build`] when passages and codes differ in number or the codes in shape.
+    /// [`Error::Build`] when the page has no passage, when passages and codes differ in number or the codes in shape.
     pub fn add_page(&mut self, page: Page, codes: &[PassageCodes]) -> Result<()> {
         self.check(&page, codes)?;
         for (passage, code) in page.passages.iter().zip(codes) {
@@ -126,6 +126,9 @@ impl Builder {
                 reason: format!("{}: {reason}", page.url),
             })
         };
+        if page.passages.is_empty() {
+            return wrong("the page has no passage".to_owned());
+        }
         if page.passages.len() != codes.len() {
             return wrong(format!(
                 "{} passages but {} codes",

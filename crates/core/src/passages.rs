@@ -150,6 +150,9 @@ fn read_page(reader: &mut Reader<'_>) -> Result<Page> {
     let url = reader.string()?.to_owned();
     let title = reader.string()?.to_owned();
     let count = reader.count(32)?;
+    if count == 0 {
+        return Err(reader.corrupt("a page without passages"));
+    }
     let mut passages: Vec<Passage> = Vec::with_capacity(count);
     for _ in 0..count {
         let passage = read_passage(reader, passages.last().unwrap_or(&Passage::default()))?;
@@ -229,6 +232,16 @@ mod tests {
         assert_eq!(read.page_of(PassageId(3)), PageId(1));
         assert_eq!(read.passage(PassageId(3)).text, "three");
         assert_eq!(read.passages_of(PageId(0)), 0..3);
+    }
+
+    #[test]
+    fn a_page_without_passages_is_refused() {
+        let page = Page {
+            url: "/empty".to_owned(),
+            ..Page::default()
+        };
+        let file = Passages::new(vec![page]).write();
+        assert!(Passages::read("p", &file).is_err());
     }
 
     #[test]
