@@ -40,7 +40,10 @@ pub struct State {
     pub buckets: Vec<Bucket>,
     /// Optimisation steps done; 0 = initialised only.
     pub step: usize,
-    /// How it was made: seeds, data, options. Free-form.
+    /// Names of the collections that heads were sampled from and trained on.
+    #[serde(default)]
+    pub collections: Vec<String>,
+    /// How it was made: the settings of `fit`.
     #[serde(default)]
     pub config: serde_json::Value,
 }

@@ -97,7 +97,7 @@ fn first_checkpoint(
         args.out.display()
     );
     match &args.from {
-        Some(folder) => begun_from(folder, &args.settings, device),
+        Some(folder) => begun_from(folder, &args.settings, collections, device),
         None => initial(&args.settings, base, collections, device),
     }
 }
@@ -105,17 +105,23 @@ fn first_checkpoint(
 /// The checkpoint in --out, if it was begun with the same settings.
 fn resumed(args: &Args, device: &Device) -> Result<Checkpoint> {
     let checkpoint = Checkpoint::load(&args.out, device)?;
-    let begun: Settings = serde_json::from_value(checkpoint.state.config.clone())
-        .context("the checkpoint does not say with which settings it was begun")?;
+    // Through text, as state.json went: reading may change a number's last digit.
+    let asked: serde_json::Value = serde_json::from_str(&serde_json::to_string(&args.settings)?)?;
+    let begun = &checkpoint.state.config;
     ensure!(
-        begun == args.settings,
-        "resume with the same settings: it was begun with {begun:?}"
+        *begun == asked,
+        "resume with the same settings: it was begun with {begun}"
     );
     Ok(checkpoint)
 }
 
 /// The weights of another checkpoint, no step made.
-fn begun_from(folder: &Path, settings: &Settings, device: &Device) -> Result<Checkpoint> {
+fn begun_from(
+    folder: &Path,
+    settings: &Settings,
+    collections: &[Collection],
+    device: &Device,
+) -> Result<Checkpoint> {
     let mut checkpoint = Checkpoint::load(folder, device)?;
     let buckets = &checkpoint.state.buckets;
     ensure!(
@@ -124,6 +130,9 @@ fn begun_from(folder: &Path, settings: &Settings, device: &Device) -> Result<Che
         folder.display()
     );
     checkpoint.state.step = 0;
+    checkpoint.state.collections.extend(names(collections));
+    checkpoint.state.collections.sort();
+    checkpoint.state.collections.dedup();
     checkpoint.state.config = serde_json::to_value(settings)?;
     checkpoint.optimizer = None;
     Ok(checkpoint)
@@ -154,6 +163,7 @@ fn initial(
     let state = State {
         buckets: settings.buckets.clone(),
         step: 0,
+        collections: names(collections),
         config: serde_json::to_value(settings)?,
     };
     Ok(Checkpoint {
@@ -162,6 +172,11 @@ fn initial(
         backbone: None,
         optimizer: None,
     })
+}
+
+fn names(collections: &[Collection]) -> Vec<String> {
+    let names = collections.iter().map(|collection| collection.name.clone());
+    names.collect()
 }
 
 /// The loop: steps, measurements, checkpoints.

@@ -51,6 +51,8 @@ pub struct Trainer {
     heads: Vec<HeadVariables>,
     optimizer: AdamW,
     settings: Settings,
+    /// The state from which this run goes on; only its step is out of date.
+    begun: State,
     step: usize,
     device: Device,
 }
@@ -100,6 +102,7 @@ impl Trainer {
             heads,
             optimizer,
             settings,
+            begun: checkpoint.state.clone(),
             step,
             device,
         })
@@ -225,14 +228,12 @@ impl Trainer {
     /// Everything needed to go on from here.
     ///
     /// # Errors
-    /// When the settings cannot be written as JSON.
+    /// When a tensor cannot be made.
     pub fn checkpoint(&self) -> Result<Checkpoint> {
-        let config = serde_json::to_value(&self.settings)?;
         Ok(Checkpoint {
             state: State {
-                buckets: self.settings.buckets.clone(),
                 step: self.step,
-                config,
+                ..self.begun.clone()
             },
             heads: self.frozen_heads()?,
             backbone: self.backbone.as_deref().map(as_tensors),
