@@ -67,3 +67,24 @@ test("a question in the address is not kept", async () => {
   assert.ok(kept.includes("/demo/") && !kept.includes("unsafe"), kept);
   await tab.close();
 });
+
+test("the network, once used, also answers without a connection", async () => {
+  const tab = await Tab.open(browser);
+  await visitOnce(tab);
+  const state = await tab.page.evaluate(`(async () => {
+    const { open } = await import("/siskin/siskin.js");
+    const search = await open("/siskin/", { offline: "/demo/service-worker.js" });
+    await search.query("unsafe", { mode: "full" });
+    return search.offline;
+  })()`);
+  assert.equal(state, "ready");
+  await tab.offline(true);
+  await tab.site.stop();
+  await tab.page.reload();
+  await tab.page.getByRole("radio", { name: "Full" }).check();
+  await tab.ask("crash the program on purpose");
+  await tab.page.waitForFunction(
+    () => (globalThis as unknown as { answeredMode?: string }).answeredMode === "full",
+  );
+  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+});

@@ -64,8 +64,9 @@ test("a newer format is refused with the remedy", async () => {
   await assert.rejects(openBundle(bundle), { code: "version", message: /newer.*update Siskin/ });
 });
 
-test("a folder without a bundle is a network error that names siskin.json", async () => {
-  await assert.rejects(openBundle(tmpdir()), { code: "network", message: /siskin\.json.*404/ });
+test("a folder without a manifest is a network error that names siskin.json", async () => {
+  rmSync(join(bundle, "siskin.json"));
+  await assert.rejects(openBundle(bundle), { code: "network", message: /siskin\.json.*404/ });
 });
 
 test("a bundle without the network's weights answers in the other modes", async () => {
