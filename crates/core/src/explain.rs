@@ -14,6 +14,10 @@ const LEAD_CHARACTERS: usize = 60;
 /// How alike a word must be to be named as the meaning of another (cosine of static rows).
 const MIN_MEANING_SIMILARITY: f32 = 0.45;
 
+/// Query words that a passage lacks whose meaning is sought in it, the first ones: each costs a pass
+/// over the passage's words.
+const MAX_MEANINGS_SOUGHT: usize = 24;
+
 /// What a result shows beside its address.
 #[derive(Clone, Debug, Default)]
 pub struct Explanation {
@@ -41,12 +45,13 @@ pub fn passage(
         .collect();
     let mut explanation = Explanation::default();
     let mut first_match = None;
+    let mut meanings_left = MAX_MEANINGS_SOUGHT;
     for word in query
         .words
         .iter()
         .filter(|word| word.term.kind != TermKind::Part && !word.stop_word)
     {
-        if let Some((found, position)) = best_match(word, &fields, rows) {
+        if let Some((found, position)) = best_match(word, &fields, rows, &mut meanings_left) {
             first_match = [first_match, position].into_iter().flatten().min();
             explanation.matches.push(found);
         }
@@ -60,6 +65,7 @@ fn best_match(
     word: &QueryWord,
     fields: &[(&str, Vec<Term>)],
     rows: Option<&Rows>,
+    meanings_left: &mut usize,
 ) -> Option<(Match, Option<usize>)> {
     let same = fields
         .iter()
@@ -70,7 +76,10 @@ fn best_match(
         });
     let (kind, found) = match same {
         Some(found) => (MatchKind::Word, Some(found)),
-        None => (MatchKind::Meaning, nearest(word, fields, rows?)),
+        None => {
+            *meanings_left = meanings_left.checked_sub(1)?;
+            (MatchKind::Meaning, nearest(word, fields, rows?))
+        }
     };
     let (field, text, start) = found?;
     let query = word.term.surface.clone();
@@ -157,6 +166,8 @@ fn last_space(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexical::{Lexical, LexicalBuilder, LexicalOptions};
+    use crate::rows;
 
     #[test]
     fn excerpts_are_cut_between_words_around_the_match() {
@@ -172,5 +183,25 @@ mod tests {
     #[test]
     fn short_texts_are_shown_whole() {
         assert_eq!(excerpt("Ünïcode text", 9), "Ünïcode text");
+    }
+
+    #[test]
+    fn of_many_words_the_first_are_sought_by_meaning() {
+        let words: Vec<String> = ('a'..='z').map(|c| format!("foreign{c}")).collect();
+        let mut pieces = words.clone();
+        pieces.push("local".to_owned());
+        let same_rows = vec![1.0; pieces.len()];
+        let file = rows::write(&pieces, 1, &same_rows, &[]);
+        let rows = Rows::read("r", &file).unwrap();
+        let local = Passage {
+            text: "local".to_owned(),
+            ..Passage::default()
+        };
+        let site = LexicalBuilder::new(LexicalOptions::default(), Stemming::None).write();
+        let site = Lexical::read("l", &site).unwrap();
+        let query = AnalyzedQuery::new(&words.join(" "), &site, Some(&rows)).unwrap();
+        let page = Page::default();
+        let explanation = super::passage(&query, &page, &local, Stemming::None, Some(&rows));
+        assert_eq!(explanation.matches.len(), MAX_MEANINGS_SOUGHT);
     }
 }

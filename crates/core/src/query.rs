@@ -30,6 +30,9 @@ const MIN_COMPLETION_CHARACTERS: usize = 2;
 /// Corrections of a mistyped word, and what they count.
 const CORRECTIONS: usize = 3;
 const CORRECTION_WEIGHT: f32 = 0.7;
+/// Unknown words of a query that others may answer for, the first ones: each costs a pass over the
+/// site's words.
+const MAX_EXPANDED_WORDS: usize = 12;
 
 /// Why a term of the site answers for a word of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +92,11 @@ impl AnalyzedQuery {
             .iter()
             .any(|term| term.kind == TermKind::Word && !is_stop_word(&term.surface));
         let mut seen = BTreeSet::new();
-        let expander = Expander {
+        let mut expander = Expander {
             lexical,
             rows,
             text_end: text.len(),
+            expansions_left: MAX_EXPANDED_WORDS,
         };
         let words: Vec<QueryWord> = terms
             .into_iter()
@@ -146,10 +150,11 @@ struct Expander<'a> {
     lexical: &'a Lexical,
     rows: Option<&'a Rows>,
     text_end: usize,
+    expansions_left: usize,
 }
 
 impl Expander<'_> {
-    fn word(&self, term: Term, says_something: bool) -> QueryWord {
+    fn word(&mut self, term: Term, says_something: bool) -> QueryWord {
         let stop_word = term.kind == TermKind::Word && is_stop_word(&term.surface);
         let weight = match term.kind {
             TermKind::Part => PART_WEIGHT,
@@ -165,38 +170,49 @@ impl Expander<'_> {
         }
     }
 
-    fn expand(&self, term: &Term, stop_word: bool, weight: f32) -> (Relation, Vec<(TermId, f32)>) {
+    fn expand(
+        &mut self,
+        term: &Term,
+        stop_word: bool,
+        weight: f32,
+    ) -> (Relation, Vec<(TermId, f32)>) {
         if let Some(found) = self.lexical.find(&term.text) {
             return (Relation::Exact, vec![(found, weight)]);
         }
         if term.kind == TermKind::Part || stop_word {
             return (Relation::Exact, Vec::new());
         }
+        let attempts = self.attempts(term);
+        if attempts.is_empty() || self.expansions_left == 0 {
+            return (Relation::Exact, Vec::new());
+        }
+        self.expansions_left -= 1;
+        let mut found = attempts
+            .into_iter()
+            .map(|relation| (relation, self.related(term, relation)));
+        let (relation, mut terms) = found
+            .find(|(_, terms)| !terms.is_empty())
+            .unwrap_or((Relation::Exact, Vec::new()));
+        terms.iter_mut().for_each(|(_, share)| *share *= weight);
+        (relation, terms)
+    }
+
+    /// The relations worth trying for an unknown word, in order.
+    fn attempts(&self, term: &Term) -> Vec<Relation> {
         let unfinished = term.span.end == self.text_end;
+        let word = term.kind == TermKind::Word;
         let spelt_right = self
             .rows
             .is_some_and(|rows| is_vocabulary_word(&term.surface, rows));
-        let attempts: [(Relation, bool); 3] = [
+        let attempts = [
             (Relation::Completion, unfinished && !spelt_right),
-            (
-                Relation::Correction,
-                !spelt_right && term.kind == TermKind::Word,
-            ),
-            (Relation::Neighbour, term.kind == TermKind::Word),
+            (Relation::Correction, word && !spelt_right),
+            (Relation::Neighbour, word),
         ];
-        for (relation, _) in attempts.into_iter().filter(|(_, sensible)| *sensible) {
-            let terms = self.related(term, relation);
-            if !terms.is_empty() {
-                return (
-                    relation,
-                    terms
-                        .into_iter()
-                        .map(|(term, share)| (term, share * weight))
-                        .collect(),
-                );
-            }
-        }
-        (Relation::Exact, Vec::new())
+        attempts
+            .into_iter()
+            .filter_map(|(relation, sensible)| sensible.then_some(relation))
+            .collect()
     }
 
     fn related(&self, term: &Term, relation: Relation) -> Vec<(TermId, f32)> {
@@ -310,6 +326,35 @@ fn edits_within(a: &str, b: &str, allowed: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexical::{LexicalBuilder, LexicalOptions};
+    use crate::page::{Page, Passage};
+    use crate::text::Stemming;
+
+    fn site(text: &str) -> Lexical {
+        let mut builder = LexicalBuilder::new(LexicalOptions::default(), Stemming::None);
+        let passage = Passage {
+            text: text.to_owned(),
+            ..Passage::default()
+        };
+        builder.add(&Page::default(), &passage);
+        Lexical::read("l", &builder.write()).unwrap()
+    }
+
+    #[test]
+    fn of_many_unknown_words_the_first_are_expanded() {
+        let words: Vec<String> = ('a'..='z').map(|c| format!("colou{c}rfully")).collect();
+        let text = words.join(" ");
+        let lexical = site(&format!("{text} {text}"));
+        let mistyped = text.replace("rfully", "rfuly");
+        let query = AnalyzedQuery::new(&mistyped, &lexical, None).unwrap();
+        let expanded: Vec<bool> = query
+            .words
+            .iter()
+            .map(|word| !word.alternatives.terms.is_empty())
+            .collect();
+        assert_eq!(expanded.len(), 26);
+        assert!((0..26).all(|i| expanded[i] == (i < MAX_EXPANDED_WORDS)));
+    }
 
     #[test]
     fn edits_count_swaps_as_one() {
