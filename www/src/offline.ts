@@ -3,7 +3,7 @@ import { scriptUrl } from "./trusted.js";
 /** Name of the service worker's script in the runtime folder. */
 const SERVICE_WORKER_NAME = "siskin-sw.js";
 
-/** Has `loaded`, and all else that this page has from its own origin, kept for offline use.
+/** Has `loaded`, and the files that this page has from its own origin, kept for offline use.
  *
  * Two service workers share one cache: the bundle's own answers for the search worker, whose script
  * lies in the bundle's folder, and `choice`, where it is an address, for the page. Never rejects:
@@ -30,11 +30,16 @@ async function start(container: ServiceWorkerContainer, script: URL): Promise<Se
   return activated(await container.register(scriptUrl(script)));
 }
 
-/** The page itself, without its query, and what it has loaded from its own origin. */
+/** How a page's scripts ask for data, which may be the reader's own. */
+const DATA_REQUESTS = ["fetch", "xmlhttprequest", "beacon", "eventsource"];
+
+/** The page itself, without its query, and the files that it has loaded from its own origin. */
 function pageUrls(): string[] {
   const { origin, pathname } = globalThis.location;
-  const resources = performance.getEntriesByType("resource").map((entry) => entry.name);
-  return [origin + pathname, ...resources.filter((url) => new URL(url).origin === origin)];
+  const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
+  const files = entries.filter((entry) => !DATA_REQUESTS.includes(entry.initiatorType));
+  const urls = files.map((entry) => entry.name);
+  return [origin + pathname, ...urls.filter((url) => new URL(url).origin === origin)];
 }
 
 function activated(registration: ServiceWorkerRegistration): Promise<ServiceWorker> {

@@ -4,19 +4,27 @@
  * covered serves a service worker at its root with the one line
  * `importScripts("/siskin/siskin-sw.js");`.
  *
- * Files whose address carries a checksum are taken from the cache; all else from the network while
- * there is one. Nothing is verified here: the engine checks every byte that it is given, and asks
- * with `cache: "reload"` for what it refuses. */
+ * A bundle's files whose address carries a checksum are taken from the cache; all else from the
+ * network while there is one. Kept are these, pages, and what `siskin-keep` names. Nothing is
+ * verified here: the engine checks every byte that it is given, and asks with `cache: "reload"` for
+ * what it refuses. */
 
 declare const self: ServiceWorkerGlobalScope;
 
 const CACHE_NAME = "siskin-1";
 
-/** Entries kept at most; the oldest are dropped first. */
+/** Entries kept at most; beyond it the oldest are dropped, those of bundles never. */
 const MAXIMUM_ENTRIES = 500;
 
-/** `name.0123456789abcdef.bin`, `name-01234567.js` or `name.js?v=0123456789abcdef`. */
-const IMMUTABLE = /([.-][0-9a-f]{8,64}\.\w+|[?&]v=[0-9a-f]{8,64})$/;
+/** A bundle's own names: `rows-0123456789.bin`, or `encoder/model.onnx?v=0123456789`. */
+const IMMUTABLE =
+  /\/(?:(?:lexical|uhd-\d+|dense|rows|passages)-[0-9a-f]{10}\.bin|(?:siskin-worker\.js|siskin_\w+\.wasm|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64})$/;
+
+/** The part of such an address that changes with the content. */
+const CHECKSUM = /(?:-|\?v=)[0-9a-f]{10,64}(?=\.bin$|$)/;
+
+/** What is being stored, by address. */
+const storing = new Map<string, Promise<void>>();
 
 interface KeepMessage {
   type: "siskin-keep";
@@ -38,7 +46,7 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const own = new URL(request.url).origin === self.location.origin;
   if (own && request.method === "GET" && !request.headers.has("range")) {
-    event.respondWith(answer(request));
+    event.respondWith(answer(event));
   }
 });
 
@@ -46,26 +54,27 @@ self.addEventListener("fetch", (event) => {
 async function keepAll(urls: string[]): Promise<boolean> {
   const cache = await caches.open(CACHE_NAME);
   const outcomes = await Promise.allSettled(urls.map((url) => keep(cache, url)));
-  await dropOldest(cache);
   return outcomes.every((outcome) => outcome.status === "fulfilled" && outcome.value);
 }
 
 async function keep(cache: Cache, url: string): Promise<boolean> {
+  await storing.get(url);
   if (IMMUTABLE.test(url) && (await cache.match(url)) !== undefined) return true;
   const response = await fetch(url);
-  await store(cache, new Request(url), response);
+  if (isStorable(response)) await store(cache, url, response);
   return response.ok;
 }
 
-async function answer(request: Request): Promise<Response> {
+async function answer(event: FetchEvent): Promise<Response> {
+  const { request } = event;
   const cache = await caches.open(CACHE_NAME);
   if (IMMUTABLE.test(request.url) && request.cache !== "reload") {
     const kept = await cache.match(request.url);
     if (kept !== undefined) return kept;
   }
   try {
-    const response = await fetch(request);
-    await store(cache, request, response.clone());
+    const [response, wanted] = await Promise.all([fetch(request), isWanted(cache, request)]);
+    if (wanted && isStorable(response)) storeMeanwhile(event, cache, response.clone());
     return response;
   } catch (error) {
     const kept = await cache.match(addressOf(request));
@@ -74,10 +83,31 @@ async function answer(request: Request): Promise<Response> {
   }
 }
 
-async function store(cache: Cache, request: Request, response: Response): Promise<void> {
-  const forbidden = response.headers.get("cache-control")?.includes("no-store") ?? false;
-  if (response.status !== 200 || response.type !== "basic" || forbidden) return;
-  await cache.put(addressOf(request), await unredirected(response));
+/** Whether an answer to `request` is to be kept: others may be private, or without end. */
+async function isWanted(cache: Cache, request: Request): Promise<boolean> {
+  if (request.mode === "navigate" || IMMUTABLE.test(request.url)) return true;
+  return (await cache.match(addressOf(request))) !== undefined;
+}
+
+function isStorable(response: Response): boolean {
+  const control = response.headers.get("cache-control") ?? "";
+  const forbidden = /\b(?:private|no-store)\b/i.test(control);
+  return response.status === 200 && response.type === "basic" && !forbidden;
+}
+
+/** Stores while the page already reads. A full disk costs the page nothing. */
+function storeMeanwhile(event: FetchEvent, cache: Cache, response: Response): void {
+  const address = addressOf(event.request);
+  const stored = store(cache, address, response)
+    .catch(() => {})
+    .finally(() => storing.delete(address));
+  storing.set(address, stored);
+  event.waitUntil(stored);
+}
+
+async function store(cache: Cache, address: string, response: Response): Promise<void> {
+  await cache.put(address, await unredirected(response));
+  await prune(cache, address);
 }
 
 /** Pages are kept without their query: it may hold what the reader searched for. */
@@ -95,10 +125,19 @@ async function unredirected(response: Response): Promise<Response> {
   return new Response(await response.blob(), { status, headers });
 }
 
-async function dropOldest(cache: Cache): Promise<void> {
+/** Drops other versions of the bundle's file at `address`, and the oldest pages beyond the limit. */
+async function prune(cache: Cache, address: string): Promise<void> {
   const keys = await cache.keys();
-  const surplus = keys.slice(0, Math.max(0, keys.length - MAXIMUM_ENTRIES));
-  await Promise.all(surplus.map((key) => cache.delete(key)));
+  const isOtherVersion = ({ url }: Request) =>
+    IMMUTABLE.test(url) && url !== address && unversioned(url) === unversioned(address);
+  const pages = keys.filter(({ url }) => !IMMUTABLE.test(url));
+  const surplus = pages.slice(0, Math.max(0, keys.length - MAXIMUM_ENTRIES));
+  const dropped = [...keys.filter(isOtherVersion), ...surplus];
+  await Promise.all(dropped.map((key) => cache.delete(key)));
+}
+
+function unversioned(address: string): string {
+  return address.replace(CHECKSUM, "");
 }
 
 export {};
