@@ -99,12 +99,18 @@ export class Engine {
   }
 
   async #encode(text: string): Promise<EncodedQuery> {
+    if (this.#encoder === undefined) this.#refuseUnanswerable(text);
     this.#encoder ??= this.#loadEncoder().catch((error: unknown) => {
       this.#encoder = undefined;
       throw error;
     });
     const encoder = await this.#encoder;
     return this.#call(() => encoder.encode(text));
+  }
+
+  /** Throws `query` for a text that no mode answers, before the network is fetched for it. */
+  #refuseUnanswerable(text: string): void {
+    this.#call(() => this.#search.search(text, "words", 1));
   }
 
   async #loadEncoder(): Promise<QueryEncoder> {

@@ -155,6 +155,17 @@ test("a typed error of a query leaves the engine as it is", async () => {
   });
 });
 
+test("a text that cannot be asked does not fetch the network", async () => {
+  const { modules } = standIns(() => {
+    throw { code: "query", message: "the query is empty" };
+  });
+  await withSite(SITE, modules, async (environment, _, log) => {
+    const engine = await Engine.open(environment);
+    await assert.rejects(engine.query(FULL), { code: "query", message: "the query is empty" });
+    assert.ok(!log.some((path) => path.includes("encoder") || path.includes("network")));
+  });
+});
+
 test("after a trap the engine answers with `internal` and wasm is not called again", async () => {
   let calls = 0;
   const { modules } = standIns(() => {
