@@ -32,14 +32,25 @@ export async function open(
   }
 }
 
-/** The folder's address, ending in `/`. @internal */
-export function folderUrl(bundle: string | URL): URL {
-  const base = globalThis.document?.baseURI ?? import.meta.url;
-  const url = new URL(bundle, base);
+/** The folder's address, ending in `/`, relative to `base` (default: the page). Throws `query` for
+ * what is no address. @internal */
+export function folderUrl(
+  folder: string | URL,
+  base: string | URL = globalThis.document?.baseURI ?? import.meta.url,
+): URL {
+  const url = addressOf(folder, base);
   if (!url.pathname.endsWith("/")) url.pathname += "/";
   url.search = "";
   url.hash = "";
   return url;
+}
+
+function addressOf(folder: string | URL, base: string | URL): URL {
+  try {
+    return new URL(folder, base);
+  } catch (cause) {
+    throw new SearchError("query", `\`${folder}\` is not an address; name a folder.`, { cause });
+  }
 }
 
 interface Waiting {

@@ -92,7 +92,7 @@ export class SiskinSearch extends Base {
   /** Where result addresses begin: the folder that holds the bundle's folder. */
   get #site(): URL {
     const site = this.getAttribute("site");
-    return site === null ? new URL("..", this.#bundle) : folderUrl(site);
+    return site === null ? folderUrl("..", this.#bundle) : folderUrl(site);
   }
 
   /** The opened bundle; a failure is forgotten, so that the next question tries again. */

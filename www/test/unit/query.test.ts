@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Mode } from "../../src/api.js";
 import { asSearchError, SearchError, typedError } from "../../src/errors.js";
+import { folderUrl, open } from "../../src/open.js";
 import { checkQuery } from "../../src/query.js";
 
 test("options have defaults", () => {
@@ -26,4 +27,15 @@ test("what wasm throws with a type keeps it, all else is internal", () => {
   assert.ok(trap instanceof SearchError);
   assert.equal(trap.code, "internal");
   assert.equal(asSearchError("panicked at x").message, "Siskin stopped: panicked at x");
+});
+
+test("folders are addresses that end in a slash", () => {
+  const page = "https://site.example/docs/page.html";
+  assert.equal(folderUrl("siskin?a#b", page).href, "https://site.example/docs/siskin/");
+  assert.equal(folderUrl("..", "https://site.example/docs/siskin/").pathname, "/docs/");
+});
+
+test("what is no address is refused with a type", async () => {
+  await assert.rejects(open("http://["), { code: "query", message: /^`http:\/\/\[` is not/ });
+  assert.throws(() => folderUrl("..", "data:text/html,x"), { code: "query" });
 });
