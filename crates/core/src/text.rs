@@ -200,7 +200,8 @@ fn words(text: &str, chunk: Range<usize>) -> Vec<Range<usize>> {
 
 /// Whether at most two letters follow before the chunk's end or the next symbol.
 fn is_short_ending(rest: &str) -> bool {
-    rest.chars().take_while(|c| is_word_char(*c)).count() <= 2
+    let letters = rest.chars().take_while(|c| is_word_char(*c));
+    letters.take(3).count() <= 2
 }
 
 /// The parts of `camelCase`, `HTTPServer`, `snake_case`; empty for a word of one part.
@@ -246,22 +247,30 @@ fn is_hump(previous: char, c: char, next: Option<char>) -> bool {
 fn identifier(text: &str, chunk: Range<usize>) -> Option<Range<usize>> {
     let inner = text[chunk.clone()]
         .trim_matches(|c: char| !is_word_char(c) && !IDENTIFIER_SYMBOLS.contains(c));
+    if !inner.chars().any(char::is_alphanumeric) {
+        return None;
+    }
     let inner = trim_sentence_end(inner);
     let start = inner.as_ptr() as usize - text.as_ptr() as usize;
     let symbols = inner.chars().any(|c| !is_word_char(c));
     let known = inner
         .chars()
         .all(|c| is_word_char(c) || IDENTIFIER_SYMBOLS.contains(c));
-    let named = inner.chars().any(char::is_alphanumeric);
-    (symbols && known && named).then(|| start..start + inner.len())
+    (symbols && known).then(|| start..start + inner.len())
 }
 
 /// Takes off what ends a sentence and brackets around or half around the chunk: `(release).` →
-/// `release`.
+/// `release`. Brackets are counted once, so that time stays linear in the length.
 fn trim_sentence_end(chunk: &str) -> &str {
+    let mut brackets = BRACKETS.map(|(open, close)| Bracket {
+        open,
+        close,
+        opened: chunk.matches(open).count(),
+        closed: chunk.matches(close).count(),
+    });
     let mut inner = chunk;
     loop {
-        let trimmed = trim_once(inner);
+        let trimmed = trim_once(inner, &mut brackets);
         if trimmed.len() == inner.len() {
             return inner;
         }
@@ -269,21 +278,44 @@ fn trim_sentence_end(chunk: &str) -> &str {
     }
 }
 
-fn trim_once(chunk: &str) -> &str {
-    let mut inner = chunk.trim_end_matches(['.', ':', '?', '!', '-', '/', '=', '*', ',']);
-    inner = inner.trim_start_matches(['/', '*', '=', '?', ':', '!']);
-    for (open, close) in [('(', ')'), ('[', ']'), ('<', '>')] {
-        let (opened, closed) = (inner.matches(open).count(), inner.matches(close).count());
-        let around =
-            inner.starts_with(open) && inner.ends_with(close) && opened == 1 && closed == 1;
-        if around || (inner.ends_with(close) && closed > opened) {
-            inner = inner.strip_suffix(close).unwrap_or(inner);
+const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('<', '>')];
+
+/// A kind of bracket, and how many of it are left in a chunk.
+struct Bracket {
+    open: char,
+    close: char,
+    opened: usize,
+    closed: usize,
+}
+
+impl Bracket {
+    fn trim<'a>(&mut self, chunk: &'a str) -> &'a str {
+        let around = chunk.starts_with(self.open)
+            && chunk.ends_with(self.close)
+            && (self.opened, self.closed) == (1, 1);
+        let mut inner = chunk;
+        if let Some(rest) = inner
+            .strip_suffix(self.close)
+            .filter(|_| around || self.closed > self.opened)
+        {
+            (inner, self.closed) = (rest, self.closed - 1);
         }
-        if around || (inner.starts_with(open) && opened > closed) {
-            inner = inner.strip_prefix(open).unwrap_or(inner);
+        if let Some(rest) = inner
+            .strip_prefix(self.open)
+            .filter(|_| around || self.opened > self.closed)
+        {
+            (inner, self.opened) = (rest, self.opened - 1);
         }
+        inner
     }
-    inner
+}
+
+fn trim_once<'a>(chunk: &'a str, brackets: &mut [Bracket]) -> &'a str {
+    let inner = chunk.trim_end_matches(['.', ':', '?', '!', '-', '/', '=', '*', ',']);
+    let inner = inner.trim_start_matches(['/', '*', '=', '?', ':', '!']);
+    brackets
+        .iter_mut()
+        .fold(inner, |inner, bracket| bracket.trim(inner))
 }
 
 /// English function words, sorted.
@@ -299,6 +331,7 @@ const STOP_WORDS: [&str; 76] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn terms(text: &str) -> Vec<String> {
         Analyzer::new(Stemming::English)
@@ -352,5 +385,48 @@ mod tests {
     fn stop_words_are_sorted_so_that_search_finds_them() {
         assert!(STOP_WORDS.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(is_stop_word("the") && !is_stop_word("thread"));
+    }
+
+    #[test]
+    fn long_chunks_take_time_linear_in_their_length() {
+        assert!(terms(&"(".repeat(1 << 20)).is_empty());
+        assert!(terms(&")".repeat(1 << 20)).is_empty());
+        assert!(terms(&"a".repeat(1 << 20)).is_empty());
+        assert_eq!(terms(&("(".repeat(1 << 16) + "a")), ["a"]);
+    }
+
+    fn naive_trim_sentence_end(chunk: &str) -> &str {
+        let mut inner = chunk;
+        loop {
+            let trimmed = naive_trim_once(inner);
+            if trimmed.len() == inner.len() {
+                return inner;
+            }
+            inner = trimmed;
+        }
+    }
+
+    fn naive_trim_once(chunk: &str) -> &str {
+        let mut inner = chunk.trim_end_matches(['.', ':', '?', '!', '-', '/', '=', '*', ',']);
+        inner = inner.trim_start_matches(['/', '*', '=', '?', ':', '!']);
+        for (open, close) in [('(', ')'), ('[', ']'), ('<', '>')] {
+            let (opened, closed) = (inner.matches(open).count(), inner.matches(close).count());
+            let around =
+                inner.starts_with(open) && inner.ends_with(close) && opened == 1 && closed == 1;
+            if around || (inner.ends_with(close) && closed > opened) {
+                inner = inner.strip_suffix(close).unwrap_or(inner);
+            }
+            if around || (inner.starts_with(open) && opened > closed) {
+                inner = inner.strip_prefix(open).unwrap_or(inner);
+            }
+        }
+        inner
+    }
+
+    proptest! {
+        #[test]
+        fn brackets_counted_once_are_trimmed_alike(chunk in r"[]\[()<>a.:/*=,]{0,12}") {
+            prop_assert_eq!(trim_sentence_end(&chunk), naive_trim_sentence_end(&chunk));
+        }
     }
 }
