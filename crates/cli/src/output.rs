@@ -4,11 +4,14 @@
 //! put it in place. A run that fails removes it, a run that was killed leaves it to the next.
 
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::failure::one_line;
 use crate::receipt::{RECEIPT_FILE, Receipt, Written};
+use crate::talk::Talk;
 
 /// A lock on this file in the hidden folder says that a run is at work there.
 const LOCK_FILE: &str = "siskin.lock";
@@ -52,14 +55,20 @@ impl Output {
     /// Puts an output back that an interrupted run had moved away, and clears what it replaced.
     fn recover(&self) -> Result<()> {
         let previous = self.previous();
-        if !previous.join(RECEIPT_FILE).is_file() {
+        if !previous.exists() {
             return Ok(());
         }
-        if self.folder.exists() {
-            remove(&previous)
-        } else {
-            rename(&previous, &self.folder)
+        let has_receipt = previous.join(RECEIPT_FILE).is_file();
+        if !has_receipt && !is_empty(&previous)? {
+            bail!(
+                "{} is in the way and not ours; move or remove it",
+                previous.display()
+            );
         }
+        if has_receipt && !self.folder.exists() {
+            return rename(&previous, &self.folder);
+        }
+        remove(&previous, RECEIPT_FILE)
     }
 }
 
@@ -144,20 +153,21 @@ impl Staging {
         Ok(())
     }
 
-    /// Puts the new output in the place of the old one, and says what it holds.
+    /// Puts the new output in the place of the old one, and says what it holds. That the old one
+    /// could not be removed is a problem told to `talk`.
     ///
     /// # Errors
     /// When a folder cannot be renamed; the old output then stays where it was.
-    pub fn put_in_place(self) -> Result<Receipt> {
+    pub fn put_in_place(self, talk: Talk) -> Result<Receipt> {
         let receipt = self.folder.join(RECEIPT_FILE);
         fs::write(&receipt, self.receipt.to_json()?)
             .with_context(|| format!("cannot write {}", receipt.display()))?;
         fs::remove_file(self.folder.join(LOCK_FILE)).context("cannot finish the index")?;
-        self.swap()?;
+        self.swap(talk)?;
         Ok(self.receipt.clone())
     }
 
-    fn swap(&self) -> Result<()> {
+    fn swap(&self, talk: Talk) -> Result<()> {
         let (output, previous) = (&self.output.folder, self.output.previous());
         if !output.exists() {
             return rename(&self.folder, output);
@@ -167,7 +177,10 @@ impl Staging {
             rename(&previous, output)?;
             return Err(error);
         }
-        remove(&previous)
+        if let Err(error) = remove(&previous, RECEIPT_FILE) {
+            talk.problem(&format!("the older index stays: {}", one_line(&error)));
+        }
+        Ok(())
     }
 }
 
@@ -175,7 +188,7 @@ impl Drop for Staging {
     fn drop(&mut self) {
         let _ = self.lock.unlock();
         if self.folder.exists() {
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = remove(&self.folder, LOCK_FILE);
         }
     }
 }
@@ -184,7 +197,8 @@ impl Drop for Staging {
 fn lock(folder: &Path) -> Result<File> {
     let cannot = || format!("cannot write {}", folder.display());
     let path = folder.join(LOCK_FILE);
-    if folder.exists() && !path.exists() && !folder.join(RECEIPT_FILE).exists() {
+    let is_ours = path.exists() || folder.join(RECEIPT_FILE).exists();
+    if folder.exists() && !is_ours && !is_empty(folder)? {
         bail!(
             "{} is in the way and not ours; move or remove it",
             folder.display()
@@ -193,7 +207,7 @@ fn lock(folder: &Path) -> Result<File> {
     fs::create_dir_all(folder).with_context(cannot)?;
     let lock = File::create(&path).with_context(cannot)?;
     match lock.try_lock() {
-        Ok(()) => clear(folder).with_context(cannot).map(|()| lock),
+        Ok(()) => clear(folder, LOCK_FILE).with_context(cannot).map(|()| lock),
         Err(TryLockError::WouldBlock) => bail!(
             "another siskin index is writing beside {}; wait until it is done",
             folder.display()
@@ -202,13 +216,13 @@ fn lock(folder: &Path) -> Result<File> {
     }
 }
 
-/// Removes everything in `folder` but the lock.
-fn clear(folder: &Path) -> std::io::Result<()> {
+/// Removes everything in `folder` but the file `kept`.
+fn clear(folder: &Path, kept: &str) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             fs::remove_dir_all(entry.path())?;
-        } else if entry.file_name() != LOCK_FILE {
+        } else if entry.file_name() != kept {
             fs::remove_file(entry.path())?;
         }
     }
@@ -220,8 +234,22 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
         .with_context(|| format!("cannot rename {} to {}", from.display(), to.display()))
 }
 
-fn remove(folder: &Path) -> Result<()> {
-    fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))
+/// Removes `folder`; the file `mark` goes last, so that what a killed run leaves is known as ours.
+fn remove(folder: &Path, mark: &str) -> Result<()> {
+    let remove = || -> io::Result<()> {
+        clear(folder, mark)?;
+        match fs::remove_file(folder.join(mark)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => fs::remove_dir(folder),
+        }
+    };
+    remove().with_context(|| format!("cannot remove {}", folder.display()))
+}
+
+fn is_empty(folder: &Path) -> Result<bool> {
+    let mut entries =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    Ok(entries.next().is_none())
 }
 
 #[cfg(test)]
@@ -251,7 +279,7 @@ mod tests {
             staging
                 .write(&format!("{content}/a.bin"), content.as_bytes())
                 .unwrap();
-            staging.put_in_place().unwrap();
+            staging.put_in_place(Talk::Quiet).unwrap();
         }
         assert_eq!(names(&output), ["siskin-files.json", "two"]);
         assert_eq!(names(site.path()), ["siskin"]);
@@ -263,7 +291,7 @@ mod tests {
         let output = site.path().join("siskin");
         let mut first = staging(&output).unwrap();
         first.write("a.bin", b"first").unwrap();
-        first.put_in_place().unwrap();
+        first.put_in_place(Talk::Quiet).unwrap();
         let mut second = staging(&output).unwrap();
         second.write("a.bin", b"second").unwrap();
         drop(second);
@@ -280,7 +308,7 @@ mod tests {
         fs::write(left.join("encoder/half"), "x").unwrap();
         let mut staging = staging(&site.path().join("siskin")).unwrap();
         staging.write("a.bin", b"a").unwrap();
-        staging.put_in_place().unwrap();
+        staging.put_in_place(Talk::Quiet).unwrap();
         assert_eq!(names(site.path()), ["siskin"]);
         assert_eq!(
             names(&site.path().join("siskin")),
@@ -294,11 +322,40 @@ mod tests {
         let output = site.path().join("siskin");
         let mut first = staging(&output).unwrap();
         first.write("a.bin", b"first").unwrap();
-        first.put_in_place().unwrap();
+        first.put_in_place(Talk::Quiet).unwrap();
         fs::rename(&output, site.path().join(".siskin.siskin-previous")).unwrap();
         drop(staging(&output).unwrap());
         assert_eq!(names(site.path()), ["siskin"]);
         assert_eq!(fs::read(output.join("a.bin")).unwrap(), b"first");
+    }
+
+    #[test]
+    fn an_older_output_that_a_killed_run_half_removed_is_cleared() {
+        let site = tempdir().unwrap();
+        let output = site.path().join("siskin");
+        let previous = site.path().join(".siskin.siskin-previous");
+        staging(&output).unwrap().put_in_place(Talk::Quiet).unwrap();
+        for leftover in [&["rows.bin", RECEIPT_FILE][..], &[RECEIPT_FILE], &[]] {
+            fs::create_dir(&previous).unwrap();
+            for name in leftover {
+                fs::write(previous.join(name), "x").unwrap();
+            }
+            let mut staging = staging(&output).unwrap();
+            staging.write("a.bin", b"a").unwrap();
+            staging.put_in_place(Talk::Quiet).unwrap();
+            assert_eq!(names(site.path()), ["siskin"]);
+        }
+    }
+
+    #[test]
+    fn a_stranger_where_the_older_output_waits_is_refused_early() {
+        let site = tempdir().unwrap();
+        let previous = site.path().join(".siskin.siskin-previous");
+        fs::create_dir(&previous).unwrap();
+        fs::write(previous.join("diary"), "mine").unwrap();
+        let error = staging(&site.path().join("siskin")).unwrap_err();
+        assert!(error.to_string().ends_with("not ours; move or remove it"));
+        assert_eq!(names(&previous), ["diary"]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     if let Some(runtime) = &settings.runtime {
         write_runtime(runtime, &settings.encoder, &mut staging)?;
     }
-    let receipt = staging.put_in_place()?;
+    let receipt = staging.put_in_place(talk)?;
     report_problems(&site, arguments.verbose, talk);
     let summary = Summary::new(&settings.output_folder, &site, &bundle, &receipt, started);
     summary.print(arguments)?;
@@ -183,11 +183,8 @@ fn write_runtime(runtime: &Path, encoder: &Path, staging: &mut Staging) -> Resul
 }
 
 fn outcome(site: &SiteReport) -> Outcome {
-    match site
-        .skipped
-        .iter()
-        .any(|skipped| skipped.reason.is_problem())
-    {
+    let mut skipped = site.skipped.iter();
+    match skipped.any(|skipped| skipped.reason.is_problem()) || !site.bad_bytes.is_empty() {
         true => Outcome::Problems,
         false => Outcome::Done,
     }
@@ -219,6 +216,8 @@ struct Summary {
     pages: u32,
     passages: u32,
     skipped: Vec<SkippedFile>,
+    /// Pages in which bytes that mean nothing were replaced.
+    bad_bytes: Vec<String>,
     index_bytes: usize,
     total_bytes: u64,
     seconds: f64,
@@ -244,11 +243,13 @@ impl Summary {
             reason: skipped.reason.to_string(),
             problem: skipped.reason.is_problem(),
         });
+        let bad_bytes = site.bad_bytes.iter();
         Self {
             output: output.display().to_string(),
             pages: bundle.manifest.pages,
             passages: bundle.manifest.passages,
             skipped: skipped.collect(),
+            bad_bytes: bad_bytes.map(|path| path.display().to_string()).collect(),
             index_bytes: bundle.files.iter().map(Vec::len).sum(),
             total_bytes: receipt.files.values().map(|file| file.bytes).sum(),
             seconds: (started.elapsed().as_secs_f64() * 10.0).round() / 10.0,
@@ -275,6 +276,12 @@ impl Summary {
             talk::size(self.total_bytes),
             self.output,
         );
+        if !self.bad_bytes.is_empty() {
+            text += &format!(
+                "with replaced bytes {}: named above\n",
+                self.bad_bytes.len()
+            );
+        }
         if !self.skipped.is_empty() {
             text += &format!("left out {}: {}\n", self.skipped.len(), self.reasons());
         }

@@ -95,11 +95,12 @@ fn pages_that_are_not_utf_8() {
         b"<meta charset=utf-8><title>Tea</title><main><p>A cup of tea \xff\xfe hot.</main>";
     let site = folder(&[("latin.html", latin), ("wrong.html", wrong)]);
     let run = siskin(index_arguments(site.path()));
-    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.code, 1, "{run:?}");
     assert!(
         run.stderr.contains("warning: wrong.html: some bytes"),
         "{run:?}"
     );
+    assert!(run.stdout.contains("with replaced bytes 1"), "{run:?}");
     assert!(!run.stderr.contains("latin.html"), "{run:?}");
     let run = siskin(search_arguments(site.path(), "café"));
     assert!(run.stdout.contains("1. Café"), "{run:?}");
