@@ -118,9 +118,9 @@ impl Site {
             };
             return Answer::Redirect(format!("/{}/{query}", path.trim_start_matches('/')));
         }
-        match found.join(INDEX_FILE) {
-            index if index.is_file() => Answer::File(index),
-            _ => self.not_found(),
+        match self.file_in(&found, INDEX_FILE) {
+            Some(index) => Answer::File(index),
+            None => self.not_found(),
         }
     }
 
@@ -130,17 +130,23 @@ impl Site {
             return None;
         }
         let wants_folder = path.ends_with('/');
-        let found = self
-            .root
-            .join(path.trim_start_matches('/'))
-            .canonicalize()
-            .ok()?;
-        (found.starts_with(&self.root) && (found.is_dir() || !wants_folder)).then_some(found)
+        let found = self.within(&self.root.join(path.trim_start_matches('/')))?;
+        (found.is_dir() || !wants_folder).then_some(found)
+    }
+
+    /// `path` without links, if it exists and lies within the site.
+    fn within(&self, path: &Path) -> Option<PathBuf> {
+        let found = path.canonicalize().ok()?;
+        found.starts_with(&self.root).then_some(found)
+    }
+
+    fn file_in(&self, folder: &Path, name: &str) -> Option<PathBuf> {
+        self.within(&folder.join(name))
+            .filter(|file| file.is_file())
     }
 
     fn not_found(&self) -> Answer {
-        let page = self.root.join(NOT_FOUND_FILE);
-        Answer::NotFound(page.is_file().then_some(page))
+        Answer::NotFound(self.file_in(&self.root, NOT_FOUND_FILE))
     }
 }
 
@@ -316,9 +322,13 @@ mod tests {
     #[test]
     fn links_out_of_the_site_are_not_followed() {
         let (folder, site) = site();
-        std::os::unix::fs::symlink(folder.path().join("secret.txt"), site.root.join("link.txt"))
-            .unwrap();
-        assert_eq!(site.answer("/link.txt"), Answer::NotFound(None));
+        for name in ["link.txt", "guide/empty/index.html", "404.html"] {
+            std::os::unix::fs::symlink(folder.path().join("secret.txt"), site.root.join(name))
+                .unwrap();
+        }
+        for path in ["/link.txt", "/guide/empty/", "/nothing"] {
+            assert_eq!(site.answer(path), Answer::NotFound(None), "{path}");
+        }
     }
 
     #[test]
