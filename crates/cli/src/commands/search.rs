@@ -9,7 +9,7 @@ use console::style;
 use serde::Serialize;
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::manifest::Manifest;
-use siskin_core::search::{Match, MatchKind, Mode, Query, SearchResult};
+use siskin_core::search::{Engine, Match, MatchKind, Mode, Query, SearchResult};
 use siskin_encoder::Encoder;
 
 use super::Outcome;
@@ -37,7 +37,10 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
     let engine = bundle.engine()?;
     let encoder = match arguments.mode {
         Mode::Words | Mode::Table => None,
-        Mode::Full => Some(encoder(&bundle, arguments.encoder.as_deref())?),
+        Mode::Full => {
+            refuse_unanswerable(&engine, &arguments.query)?;
+            Some(encoder(&bundle, arguments.encoder.as_deref())?)
+        }
     };
     let started = Instant::now();
     let encoded = encoder.map(|encoder| encode(&encoder, &arguments.query));
@@ -54,6 +57,17 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
         took_ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
         results,
     })
+}
+
+/// Fails for a query that no mode answers, before the encoder is opened for it.
+fn refuse_unanswerable(engine: &Engine, query: &str) -> Result<()> {
+    engine.search(&Query {
+        text: query,
+        mode: Mode::Words,
+        limit: 1,
+        encoded: None,
+    })?;
+    Ok(())
 }
 
 /// The encoder given, or the bundle's own; it must be the one that made the codes.
