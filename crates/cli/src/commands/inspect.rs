@@ -374,7 +374,7 @@ fn brotli_bytes(content: &[u8]) -> std::io::Result<usize> {
 
 fn encoder_files(receipt: &Receipt) -> Vec<EncoderFile> {
     let files = receipt.files.iter();
-    let of_encoder = files.filter(|(name, _)| name.starts_with(ENCODER_FOLDER));
+    let of_encoder = files.filter(|(name, _)| Path::new(name).starts_with(ENCODER_FOLDER));
     let file = |(name, written): (&String, &crate::receipt::Written)| EncoderFile {
         path: name.clone(),
         bytes: written.bytes,
