@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use siskin_core::build::{BuildOptions, Builder, Bundle};
 use siskin_core::container::Kind;
 use siskin_core::encoded::{EncodedQuery, PassageCodes};
-use siskin_core::manifest::{BucketInfo, EncoderInfo, FileEntry};
+use siskin_core::manifest::{EncoderInfo, FileEntry};
 use siskin_core::page::Page;
 use siskin_core::rows::GenericRows;
 use siskin_core::search::Engine;
@@ -42,7 +42,7 @@ impl Site {
         Ok(Self {
             rows: encoder.generic_rows()?,
             encoded: collection::encode(&pages, encoder, cache, observer)?,
-            encoder: encoder_info(encoder),
+            encoder: encoder.info(),
             vocabulary: encoder.vocabulary(),
             pages,
         })
@@ -99,21 +99,4 @@ impl Site {
 pub fn encode_queries(queries: &[Query], encoder: &Encoder) -> Result<Vec<EncodedQuery>> {
     let encode = |query: &Query| Ok(encoder.encode_query(&query.text)?);
     queries.par_iter().map(encode).collect()
-}
-
-fn encoder_info(encoder: &Encoder) -> EncoderInfo {
-    let manifest = encoder.manifest();
-    let buckets = manifest.buckets.iter();
-    EncoderInfo {
-        id: encoder.id().to_owned(),
-        name: manifest.name.clone(),
-        dim: manifest.dim,
-        buckets: buckets
-            .map(|bucket| BucketInfo {
-                layer: bucket.layer,
-                n: bucket.n as usize,
-                k: bucket.k,
-            })
-            .collect(),
-    }
 }
