@@ -31,7 +31,7 @@ pub fn write(windows: &[Vec<&[f32]>], window: u32) -> Vec<u8> {
         .map_or(0, |vector| vector.len());
     let mean = mean(windows, dim);
     let mut writer = Writer::default();
-    writer.u8(window.min(255) as u8);
+    writer.u8(window.clamp(1, 255) as u8);
     writer.length(dim);
     writer.length(windows.len());
     for unit in windows {
@@ -69,7 +69,7 @@ impl Dense {
     /// When the bytes are not such a file.
     pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(file, container::unwrap(file, Kind::Dense, bytes)?);
-        let window = u32::from(reader.u8()?);
+        let window = reader.window()?;
         let dim = reader.varint()? as usize;
         let units = reader.count(dim.max(1))?;
         let bits = reader.raw(units * dim.div_ceil(8))?.to_vec();
@@ -147,6 +147,12 @@ mod tests {
                 prop_assert!((score - naive_score(vector, &mean, &query)).abs() < 1e-4);
             }
         }
+    }
+
+    #[test]
+    fn a_window_of_no_passages_is_refused() {
+        let read = |window| Dense::read("d", &container::wrap(Kind::Dense, &[window, 1, 0]));
+        assert!(read(1).is_ok() && read(0).is_err());
     }
 
     #[test]

@@ -65,6 +65,14 @@ pub enum Error {
         "mode `full` needs the query encoded by the network; use mode `table` or load the encoder"
     )]
     QueryNotEncoded,
+    /// The query's codes do not have the shape of the bundle's.
+    #[error(
+        "the query's codes do not fit the bundle ({reason}); encode it with the encoder that made the bundle"
+    )]
+    QueryMisfit {
+        /// Which count differs, and how.
+        reason: String,
+    },
     /// Nothing to search for.
     #[error("the query is empty; type at least one letter or digit")]
     EmptyQuery,

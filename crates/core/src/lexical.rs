@@ -255,10 +255,10 @@ impl Lexical {
     pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
         let payload = container::unwrap(file, Kind::Lexical, bytes)?;
         let mut reader = Reader::new(file, payload);
-        let stemming = if reader.u8()? == 1 {
-            Stemming::English
-        } else {
-            Stemming::None
+        let stemming = match reader.u8()? {
+            0 => Stemming::None,
+            1 => Stemming::English,
+            _ => return Err(reader.corrupt("an unknown stemming")),
         };
         let passages = reader.varint()?;
         let mut lexical = Self {
@@ -560,6 +560,15 @@ mod tests {
             .map(|term| lexical.term(term))
             .collect();
         assert_eq!(found, ["share", "shark"]);
+    }
+
+    #[test]
+    fn an_unknown_stemming_is_refused() {
+        let read = |stemming| {
+            let payload = [stemming, 0, 0, 0];
+            Lexical::read("l", &container::wrap(Kind::Lexical, &payload))
+        };
+        assert!(read(0).is_ok() && read(1).is_ok() && read(2).is_err());
     }
 
     #[test]

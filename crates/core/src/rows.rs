@@ -165,6 +165,12 @@ impl Rows {
         self.dim
     }
 
+    /// Buckets that have rows.
+    #[must_use]
+    pub fn bucket_count(&self) -> usize {
+        self.uhd_rows.len()
+    }
+
     /// Sum of the pieces' static rows: `[dim]`. Pieces beyond the vocabulary add nothing.
     #[must_use]
     pub fn static_sum(&self, pieces: &[PieceId]) -> Vec<f32> {

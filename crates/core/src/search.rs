@@ -16,6 +16,7 @@ use crate::manifest::{FileEntry, Manifest, Weights};
 use crate::passages::Passages;
 use crate::query::AnalyzedQuery;
 use crate::rows::Rows;
+use crate::text::Stemming;
 use crate::uhd::Uhd;
 use crate::units::Units;
 use serde::{Deserialize, Serialize};
@@ -163,8 +164,12 @@ impl Engine {
         };
         let (file, content) = bytes(Kind::Passages, None)?;
         let records = Passages::read(&file, &content)?;
+        let (pages, passages) = (manifest.pages as usize, manifest.passages as usize);
+        check(&file, "pages", records.page_count(), pages)?;
+        check(&file, "passages", records.passage_count(), passages)?;
         let (file, content) = bytes(Kind::Lexical, None)?;
         let lexical = Lexical::read(&file, &content)?;
+        check_stemming(&file, lexical.stemming(), &manifest)?;
         check(
             &file,
             "passages",
@@ -306,14 +311,16 @@ impl Meaning {
         bytes: &mut impl FnMut(Kind, Option<usize>) -> Result<(String, Vec<u8>)>,
     ) -> Result<Self> {
         let rows = Rows::read(&file, &content)?;
+        let buckets = manifest.encoder.buckets.len();
         check(&file, "values a row", rows.dim(), manifest.encoder.dim)?;
+        check(&file, "buckets", rows.bucket_count(), buckets)?;
         let (file, content) = bytes(Kind::Dense, None)?;
         let dense = Dense::read(&file, &content)?;
         let dense_units = Units::new(records, dense.window());
         check(&file, "values a code", dense.dim(), manifest.encoder.dim)?;
         check(&file, "units", dense.unit_count(), dense_units.len())?;
         let mut uhd = Vec::new();
-        for bucket in 0..manifest.encoder.buckets.len() {
+        for bucket in 0..buckets {
             let (file, content) = bytes(Kind::Uhd, Some(bucket))?;
             let postings = Uhd::read(&file, &content)?;
             let units = Units::new(records, postings.window());
@@ -332,6 +339,7 @@ impl Meaning {
     fn codes(&self, query: &Query<'_>, analyzed: &AnalyzedQuery) -> Result<EncodedQuery> {
         if query.mode == Mode::Full {
             let encoded = query.encoded.ok_or(Error::QueryNotEncoded)?;
+            self.check_shape(encoded)?;
             let binary = |bucket: &Vec<(u32, f32)>| {
                 bucket
                     .iter()
@@ -352,6 +360,17 @@ impl Meaning {
         })
     }
 
+    fn check_shape(&self, encoded: &EncodedQuery) -> Result<()> {
+        let check = |what: &str, found: usize, expected: usize| {
+            let reason = format!("{found} {what}, not {expected}");
+            (found == expected)
+                .then_some(())
+                .ok_or(Error::QueryMisfit { reason })
+        };
+        check("buckets", encoded.buckets.len(), self.uhd.len())?;
+        check("dense values", encoded.dense.len(), self.dense.dim())
+    }
+
     fn add(&self, weights: &Weights, codes: &EncodedQuery, fused: &mut Fused<'_>) -> Result<()> {
         for ((uhd, units), code) in self.uhd.iter().zip(&codes.buckets) {
             fused.add_units(weights.uhd, &uhd.score(code, weights.query_k)?, units);
@@ -370,6 +389,20 @@ fn check(file: &str, what: &str, found: usize, expected: usize) -> Result<()> {
         return Ok(());
     }
     let reason = format!("{found} {what} where the rest of the bundle has {expected}");
+    Err(Error::Corrupt {
+        file: file.to_owned(),
+        reason,
+    })
+}
+
+fn check_stemming(file: &str, found: Stemming, manifest: &Manifest) -> Result<()> {
+    if found == manifest.stemming {
+        return Ok(());
+    }
+    let reason = format!(
+        "stemming {found:?} where the manifest has {:?}",
+        manifest.stemming
+    );
     Err(Error::Corrupt {
         file: file.to_owned(),
         reason,
@@ -441,5 +474,98 @@ impl<'a> Fused<'a> {
         let pages = self.scores.pages.clone();
         let single = pages.len() == 1;
         self.finish(|page| recognised && (single || pages[page] > 0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{BuildOptions, Builder, Bundle};
+    use crate::encoded::{PassageCodes, PieceStatistics, TokenWinners};
+    use crate::manifest::{BucketInfo, EncoderInfo};
+    use crate::page::{Page, Passage};
+    use crate::rows::GenericRows;
+
+    fn bundle() -> Bundle {
+        let encoder = EncoderInfo {
+            dim: 2,
+            buckets: vec![BucketInfo::default()],
+            ..EncoderInfo::default()
+        };
+        let passage = Passage {
+            text: "cat".to_owned(),
+            anchor: Some("a b".to_owned()),
+            ..Passage::default()
+        };
+        let page = Page {
+            url: "/cat".to_owned(),
+            passages: vec![passage],
+            ..Page::default()
+        };
+        let codes = PassageCodes {
+            winners: vec![TokenWinners::default()],
+            dense: vec![1.0, 0.0],
+            ..PassageCodes::default()
+        };
+        let generic = GenericRows {
+            dim: 2,
+            static_rows: vec![1.0, 0.0],
+            ..GenericRows::default()
+        };
+        let mut builder = Builder::new(BuildOptions::default(), encoder);
+        builder.add_page(page, &[codes]).unwrap();
+        builder
+            .finish(&["cat".to_owned()], &generic, &PieceStatistics::default())
+            .unwrap()
+    }
+
+    fn open(bundle: &Bundle) -> Result<Engine> {
+        let files = bundle.manifest.files.iter().zip(&bundle.files);
+        Engine::open(bundle.manifest.clone(), |entry| {
+            let mut files = files.clone();
+            files
+                .find(|(file, _)| *file == entry)
+                .map(|(_, bytes)| bytes.clone())
+        })
+    }
+
+    fn open_altered(alter: impl Fn(&mut Manifest)) -> Result<Engine> {
+        let mut bundle = bundle();
+        alter(&mut bundle.manifest);
+        open(&bundle)
+    }
+
+    #[test]
+    fn a_manifest_that_does_not_fit_its_files_is_refused() {
+        assert!(open(&bundle()).is_ok());
+        let alterations: [fn(&mut Manifest); 4] = [
+            |manifest| manifest.pages = 2,
+            |manifest| manifest.passages = 2,
+            |manifest| manifest.stemming = Stemming::None,
+            |manifest| manifest.encoder.buckets.clear(),
+        ];
+        for alter in alterations {
+            assert!(matches!(open_altered(alter), Err(Error::Corrupt { .. })));
+        }
+    }
+
+    #[test]
+    fn an_encoded_query_of_another_shape_is_refused() {
+        let engine = open(&bundle()).unwrap();
+        let search = |buckets: usize, dense: usize| {
+            let encoded = EncodedQuery {
+                buckets: vec![vec![(0, 1.0)]; buckets],
+                dense: vec![1.0; dense],
+            };
+            engine.search(&Query {
+                text: "cat",
+                mode: Mode::Full,
+                limit: 1,
+                encoded: Some(&encoded),
+            })
+        };
+        assert!(search(1, 2).is_ok());
+        assert!(matches!(search(0, 2), Err(Error::QueryMisfit { .. })));
+        assert!(matches!(search(1, 3), Err(Error::QueryMisfit { .. })));
     }
 }

@@ -100,7 +100,7 @@ impl UhdBuilder {
     pub fn write(&self) -> Vec<u8> {
         let units = self.code_sizes.len() as u32;
         let mut writer = Writer::default();
-        writer.u8(self.window.min(255) as u8);
+        writer.u8(self.window.clamp(1, 255) as u8);
         writer.varint(units);
         writer.raw(&self.code_sizes);
         writer.length(self.postings.len());
@@ -161,7 +161,7 @@ impl Uhd {
     /// When the bytes are not such a file.
     pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(file, container::unwrap(file, Kind::Uhd, bytes)?);
-        let window = u32::from(reader.u8()?);
+        let window = reader.window()?;
         let units = reader.count(8)?;
         let code_sizes = reader.raw(units)?.to_vec();
         let (dimensions, list_ends) = read_dimensions(&mut reader)?;
@@ -303,6 +303,12 @@ mod tests {
     fn query_k_keeps_the_strongest() {
         let scores = bucket().score(&[(3, 1.0), (9, 1.0)], 1).unwrap();
         assert!((scores[0] - rarity(3, 1) / 2f32.sqrt()).abs() < 1e-6 && scores[1] == 0.0);
+    }
+
+    #[test]
+    fn a_window_of_no_passages_is_refused() {
+        let read = |window| Uhd::read("u", &container::wrap(Kind::Uhd, &[window, 0, 0]));
+        assert!(read(1).is_ok() && read(0).is_err());
     }
 
     #[test]
