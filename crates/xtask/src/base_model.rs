@@ -52,6 +52,15 @@ pub struct Arguments {
 
 /// Downloads what is missing, checks it, and exports it if asked.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let folder = ensure(workspace)?;
+    if arguments.onnx {
+        export(workspace, &folder)?;
+    }
+    Ok(())
+}
+
+/// The folder of the base model, downloaded if it is not complete.
+pub fn ensure(workspace: &Workspace) -> Result<PathBuf> {
     let folder = folder(workspace);
     if is_complete(&folder) {
         say(&format!(
@@ -61,10 +70,7 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     } else {
         fetch(workspace, &folder)?;
     }
-    if arguments.onnx {
-        export(workspace, &folder)?;
-    }
-    Ok(())
+    Ok(folder)
 }
 
 fn folder(workspace: &Workspace) -> PathBuf {

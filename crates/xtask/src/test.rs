@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::process::{self, say};
 use crate::report::{self, Counts, Outcome, StepResult};
 use crate::workspace::Workspace;
-use crate::{demo, dist, npm, setup};
+use crate::{base_model, demo, dist, npm, setup};
 
 /// Options of the tests.
 #[derive(Args)]
@@ -81,7 +81,7 @@ impl Step {
             Self::Site => index_site(workspace),
             Self::Format => process::run(&mut cargo(workspace, &FORMAT)),
             Self::Clippy => process::run(&mut cargo(workspace, &CLIPPY)),
-            Self::Rust => run_counted(&mut cargo(workspace, &RUST), tests),
+            Self::Rust => run_rust(workspace, tests),
             Self::Types => process::run(&mut npm::script(workspace, "lint")),
             Self::Unit => run_counted(&mut npm::script(workspace, "test:unit"), tests),
             Self::Wasm => run_counted(&mut npm::script(workspace, "test:wasm"), tests),
@@ -189,6 +189,12 @@ fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
     let mut command = workspace.command("cargo");
     command.args(arguments);
     command
+}
+
+/// The tests of training read the base model's own weights.
+fn run_rust(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
+    base_model::ensure(workspace)?;
+    run_counted(&mut cargo(workspace, &RUST), tests)
 }
 
 fn index_site(workspace: &Workspace) -> Result<()> {
