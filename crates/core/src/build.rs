@@ -1,15 +1,13 @@
 //! From pages and their codes to the files of a bundle. Same input, same options, same bytes.
 
-use crate::container::Kind;
+use crate::container::{FORMAT_VERSION, Kind};
 use crate::dense;
 use crate::encoded::{PassageCodes, PieceStatistics};
 use crate::error::{Error, Result};
 use crate::lexical::{LexicalBuilder, LexicalOptions};
-use crate::manifest::{
-    EncoderInfo, FileEntry, MANIFEST_FILE, Manifest, Ranking, format_version, generator,
-};
+use crate::manifest::{EncoderInfo, FileEntry, MANIFEST_FILE, Manifest, Ranking, generator};
 use crate::page::Page;
-use crate::passages::Passages;
+use crate::passages::{MAX_HEADINGS, Passages};
 use crate::rows::{self, GenericRows};
 use crate::site_rows::SiteRowsBuilder;
 use crate::text::Stemming;
@@ -136,6 +134,10 @@ impl Builder {
                 codes.len()
             ));
         }
+        let deepest = page.passages.iter().map(|passage| passage.headings.len());
+        if deepest.max() > Some(MAX_HEADINGS) {
+            return wrong(format!("more than {MAX_HEADINGS} headings above a passage"));
+        }
         for code in codes {
             if code.dense.len() != self.encoder.dim
                 || code.winners.len() != self.encoder.buckets.len()
@@ -238,7 +240,7 @@ fn assemble(
         });
     }
     let manifest = Manifest {
-        format: format_version(),
+        format: FORMAT_VERSION,
         generator: generator(),
         build: hex(&build.finalize()),
         stemming: options.stemming,

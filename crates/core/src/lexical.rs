@@ -20,7 +20,7 @@ use crate::ids::{PageId, PassageId};
 use crate::page::{Page, Passage};
 use crate::passages::Passages;
 use crate::postings;
-use crate::text::{Analyzer, Stemming, Term, TermKind};
+use crate::text::{Analyzer, MAX_TERM_BYTES, Stemming, Term, TermKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// Highest impact of a posting.
@@ -287,13 +287,22 @@ impl Lexical {
             if shared > term.len() || !term.is_char_boundary(shared) {
                 return Err(reader.corrupt("a term that shares more than there is"));
             }
+            let rest = reader.string()?;
+            if rest.as_bytes() <= &term.as_bytes()[shared..] && !self.text_ends.is_empty() {
+                return Err(reader.corrupt("terms out of order"));
+            }
             term.truncate(shared);
-            term.push_str(reader.string()?);
+            term.push_str(rest);
+            if term.len() > MAX_TERM_BYTES {
+                return Err(reader.corrupt("a term that is too long"));
+            }
             list_end = list_end
                 .checked_add(reader.varint()?)
                 .ok_or_else(|| reader.corrupt("postings over 4 GiB"))?;
             self.text.push_str(&term);
-            self.text_ends.push(self.text.len() as u32);
+            let text_end = u32::try_from(self.text.len());
+            self.text_ends
+                .push(text_end.map_err(|_| reader.corrupt("terms over 4 GiB"))?);
             self.list_ends.push(list_end);
         }
         Ok(())
@@ -369,18 +378,6 @@ impl Lexical {
             }
         }
         low
-    }
-
-    /// Passages that hold a term.
-    ///
-    /// # Errors
-    /// When the postings are damaged.
-    pub fn passages_with(&self, term: TermId) -> Result<Vec<PassageId>> {
-        let postings = self.postings(term)?;
-        Ok(postings
-            .into_iter()
-            .map(|(passage, _)| PassageId(passage))
-            .collect())
     }
 
     /// Rarity of a term that `count` passages hold: `ln(1 + (N − df + ½) / (df + ½))`.
@@ -560,6 +557,27 @@ mod tests {
             .map(|term| lexical.term(term))
             .collect();
         assert_eq!(found, ["share", "shark"]);
+    }
+
+    #[test]
+    fn terms_that_are_long_or_out_of_order_are_refused() {
+        let read = |terms: &[(usize, &str)]| {
+            let mut writer = Writer::default();
+            writer.raw(&[0, 0]);
+            writer.length(terms.len());
+            for (shared, rest) in terms {
+                writer.length(*shared);
+                writer.string(rest);
+                writer.varint(0);
+            }
+            writer.varint(0);
+            Lexical::read("l", &container::wrap(Kind::Lexical, &writer.into_bytes()))
+        };
+        let longest = "x".repeat(MAX_TERM_BYTES);
+        assert!(read(&[(0, "cat"), (3, "s"), (0, &longest)]).is_ok());
+        assert!(read(&[(0, "cat"), (3, "")]).is_err());
+        assert!(read(&[(0, "cat"), (2, "r")]).is_err());
+        assert!(read(&[(0, &longest), (MAX_TERM_BYTES, "x")]).is_err());
     }
 
     #[test]

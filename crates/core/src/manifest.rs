@@ -1,6 +1,6 @@
 //! `siskin.json`: the one small file that names all others.
 
-use crate::container::{self, FORMAT_VERSION, Kind};
+use crate::container::{self, Kind};
 use crate::error::{Error, Result};
 use crate::text::Stemming;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub const MANIFEST_FILE: &str = "siskin.json";
 /// A bundle's table of contents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Format version, [`FORMAT_VERSION`].
+    /// Format version, [`container::FORMAT_VERSION`].
     pub format: u16,
     /// Program that wrote the bundle.
     pub generator: String,
@@ -169,10 +169,4 @@ impl Manifest {
 #[must_use]
 pub fn generator() -> String {
     format!("siskin {}", env!("CARGO_PKG_VERSION"))
-}
-
-/// The version that manifests written by this code carry.
-#[must_use]
-pub const fn format_version() -> u16 {
-    FORMAT_VERSION
 }

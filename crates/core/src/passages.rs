@@ -15,6 +15,13 @@ use crate::ids::{PageId, PassageId};
 use crate::page::{Page, Passage};
 use std::ops::Range;
 
+/// Most headings above a passage: HTML has six levels.
+pub const MAX_HEADINGS: usize = 8;
+/// Text that may come of a file: so many bytes for each of its own …
+const MAX_EXPANSION: usize = 64;
+/// … and so many more. Headings and anchors kept from the passage before cost the file nothing.
+const SPARE_TEXT_BYTES: usize = 1 << 20;
+
 /// The pages of a bundle with their passages.
 #[derive(Clone, Debug, Default)]
 pub struct Passages {
@@ -54,11 +61,13 @@ impl Passages {
     /// # Errors
     /// When the bytes are not such a file.
     pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(file, container::unwrap(file, Kind::Passages, bytes)?);
+        let payload = container::unwrap(file, Kind::Passages, bytes)?;
+        let mut reader = Reader::new(file, payload);
+        let mut text_bytes_left = text_limit_bytes(payload.len());
         let count = reader.count(24)?;
         let mut pages = Vec::with_capacity(count);
         for _ in 0..count {
-            pages.push(read_page(&mut reader)?);
+            pages.push(read_page(&mut reader, &mut text_bytes_left)?);
         }
         reader.finish()?;
         Ok(Self::new(pages))
@@ -146,7 +155,7 @@ fn write_anchor(writer: &mut Writer, anchor: Option<&str>, before: Option<&str>)
     }
 }
 
-fn read_page(reader: &mut Reader<'_>) -> Result<Page> {
+fn read_page(reader: &mut Reader<'_>, text_bytes_left: &mut usize) -> Result<Page> {
     let url = reader.string()?.to_owned();
     let title = reader.string()?.to_owned();
     let count = reader.count(32)?;
@@ -156,6 +165,9 @@ fn read_page(reader: &mut Reader<'_>) -> Result<Page> {
     let mut passages: Vec<Passage> = Vec::with_capacity(count);
     for _ in 0..count {
         let passage = read_passage(reader, passages.last().unwrap_or(&Passage::default()))?;
+        *text_bytes_left = text_bytes_left
+            .checked_sub(text_bytes(&passage))
+            .ok_or_else(|| reader.corrupt("passages that repeat too much"))?;
         passages.push(passage);
     }
     Ok(Page {
@@ -173,7 +185,11 @@ fn read_passage(reader: &mut Reader<'_>, before: &Passage) -> Result<Passage> {
         .get(..kept)
         .ok_or_else(|| reader.corrupt("a heading that is not there"))?
         .to_vec();
-    for _ in 0..reader.count(8)? {
+    let new_headings = reader.count(8)?;
+    if new_headings > MAX_HEADINGS.saturating_sub(headings.len()) {
+        return Err(reader.corrupt("more headings than a page can nest"));
+    }
+    for _ in 0..new_headings {
         headings.push(reader.string()?.to_owned());
     }
     let anchor = match reader.u8()? {
@@ -187,6 +203,19 @@ fn read_passage(reader: &mut Reader<'_>, before: &Passage) -> Result<Passage> {
         headings,
         text: reader.string()?.to_owned(),
     })
+}
+
+/// Most bytes of text that a payload of so many bytes may stand for.
+fn text_limit_bytes(payload_bytes: usize) -> usize {
+    payload_bytes
+        .saturating_mul(MAX_EXPANSION)
+        .saturating_add(SPARE_TEXT_BYTES)
+}
+
+/// Bytes of a passage's text, headings and anchor.
+fn text_bytes(passage: &Passage) -> usize {
+    let headings: usize = passage.headings.iter().map(String::len).sum();
+    headings + passage.anchor.as_ref().map_or(0, String::len) + passage.text.len()
 }
 
 #[cfg(test)]
@@ -242,6 +271,33 @@ mod tests {
         };
         let file = Passages::new(vec![page]).write();
         assert!(Passages::read("p", &file).is_err());
+    }
+
+    fn page_of(passages: Vec<Passage>) -> Passages {
+        let page = Page {
+            passages,
+            ..Page::default()
+        };
+        Passages::new(vec![page])
+    }
+
+    #[test]
+    fn headings_are_bounded() {
+        let read = |count| {
+            let records = page_of(vec![passage(None, &vec!["h"; count], "text")]);
+            Passages::read("p", &records.write())
+        };
+        assert!(read(MAX_HEADINGS).is_ok() && read(MAX_HEADINGS + 1).is_err());
+    }
+
+    #[test]
+    fn text_repeated_for_nothing_is_bounded() {
+        let heading = "h".repeat(10_000);
+        let read = |passages| {
+            let records = page_of(vec![passage(None, &[&heading], ""); passages]);
+            Passages::read("p", &records.write())
+        };
+        assert!(read(100).is_ok() && read(1_000).is_err());
     }
 
     #[test]

@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 const SMALL: f32 = 0.45;
 /// … or times this, when large.
 const LARGE: f32 = 1.55;
+/// Most buckets of an encoder.
+const MAX_BUCKETS: usize = 16;
 /// Steps of a UHD weight.
 const WEIGHT_STEPS: f32 = 15.0;
 
@@ -132,6 +134,9 @@ impl Rows {
         let pieces = reader.count(16)?;
         let dim = reader.varint()? as usize;
         let buckets = reader.varint()? as usize;
+        if buckets > MAX_BUCKETS {
+            return Err(reader.corrupt("more buckets than an encoder has"));
+        }
         let vocabulary = (0..pieces)
             .map(|_| reader.string().map(str::to_owned))
             .collect::<Result<Vec<_>>>()?;
@@ -268,6 +273,12 @@ mod tests {
         assert_eq!(sum[0], (3, 1.0));
         assert!(sum[1].0 == 9 && (sum[1].1 - 0.5).abs() < 0.04);
         assert!(rows.uhd_sum(1, &[PieceId(0)]).is_empty());
+    }
+
+    #[test]
+    fn buckets_without_bytes_are_bounded() {
+        let read = |buckets| Rows::read("r", &container::wrap(Kind::Rows, &[0, 0, buckets]));
+        assert!(read(16).is_ok() && read(17).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 /// Longest term kept, in bytes; what is longer is data, not a word.
-const MAX_TERM_BYTES: usize = 64;
+pub const MAX_TERM_BYTES: usize = 64;
 /// Characters that may be part of an identifier and are kept when they stand inside or before it.
 const IDENTIFIER_SYMBOLS: &str = "_$#+:.-/<>@!&*=?[]()";
 
