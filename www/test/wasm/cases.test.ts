@@ -54,11 +54,11 @@ function check(item: Case, results: Result[]): void {
       `none of ${pages} in ${urls(top)}`,
     );
   }
-  if (item.contains !== undefined) {
-    const first = top[0];
+  const { contains } = item;
+  if (contains !== undefined) {
     assert.ok(
-      first !== undefined && textOf(first).includes(item.contains),
-      pageOf(first ?? { url: "" }),
+      top.some((result) => textOf(result).includes(contains)),
+      `${contains} on none of ${urls(top)}`,
     );
   }
 }
