@@ -290,7 +290,7 @@ impl Engine {
         let anchor = passage
             .anchor
             .as_ref()
-            .map(|anchor| format!("#{anchor}"))
+            .map(|anchor| format!("#{}", fragment(anchor)))
             .unwrap_or_default();
         SearchResult {
             url: format!("{}{anchor}", record.url),
@@ -382,6 +382,20 @@ impl Meaning {
         );
         Ok(())
     }
+}
+
+/// An anchor as the fragment of an address: what RFC 3986, section 3.5, does not allow there is
+/// percent-encoded.
+fn fragment(anchor: &str) -> String {
+    let mut fragment = String::with_capacity(anchor.len());
+    for byte in anchor.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(&byte) {
+            fragment.push(char::from(byte));
+        } else {
+            fragment.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    fragment
 }
 
 fn check(file: &str, what: &str, found: usize, expected: usize) -> Result<()> {
@@ -547,6 +561,22 @@ mod tests {
         for alter in alterations {
             assert!(matches!(open_altered(alter), Err(Error::Corrupt { .. })));
         }
+    }
+
+    #[test]
+    fn anchors_become_fragments() {
+        let plain = "where-to-use-the--operator_(1)~a.b:c@d/e?f!$&'*+,;=";
+        assert_eq!(fragment(plain), plain);
+        assert_eq!(fragment("a b%20\"<>`#"), "a%20b%2520%22%3C%3E%60%23");
+        assert_eq!(fragment("é"), "%C3%A9");
+        let query = Query {
+            text: "cat",
+            mode: Mode::Words,
+            limit: 1,
+            encoded: None,
+        };
+        let results = open(&bundle()).unwrap().search(&query).unwrap();
+        assert_eq!(results[0].url, "/cat#a%20b");
     }
 
     #[test]
