@@ -5,7 +5,9 @@ use std::time::Duration;
 /// Tests that passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// How many passed.
     pub passed: u64,
+    /// How many failed.
     pub failed: u64,
 }
 
@@ -48,7 +50,9 @@ fn node_summary(line: &str) -> Option<&str> {
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
+    /// It did what it should.
     Passed,
+    /// It said what is wrong.
     Failed,
     /// Not run, because a step that it needs failed; counts as failed.
     Blocked,
@@ -57,8 +61,11 @@ pub enum Outcome {
 /// One line of the table.
 #[derive(Clone, Debug)]
 pub struct StepResult {
+    /// Its name on the command line.
     pub name: String,
+    /// How it ended.
     pub outcome: Outcome,
+    /// Wall-clock time.
     pub duration: Duration,
     /// The step's own tests, if it prints how many there were.
     pub tests: Counts,
