@@ -80,7 +80,7 @@ fn build_module(workspace: &Workspace, module: &Module) -> Result<()> {
     ));
     let staging = files::staging_beside(&output)?;
     compile(workspace, module, &staging)?;
-    shrink(workspace, &staging.join(format!("{}_bg.wasm", module.stem)))?;
+    strip(workspace, &staging.join(format!("{}_bg.wasm", module.stem)))?;
     files::replace(&output, &staging)?;
     stamp.write()
 }
@@ -98,7 +98,7 @@ fn stamp(workspace: &Workspace, module: &Module, output: &Path) -> Result<Stamp>
 }
 
 /// `--mode no-install`: wasm-pack otherwise downloads binaries. `--no-opt`: wasm-opt is
-/// run by [`strip`], with features that wasm-pack does not pass on.
+/// run by [`strip`], which keeps the code as it is.
 fn compile(workspace: &Workspace, module: &Module, staging: &Path) -> Result<()> {
     let mut wasm_pack = workspace.command("wasm-pack");
     wasm_pack
