@@ -93,6 +93,52 @@ impl TokenWinners {
     }
 }
 
+impl EncodedQuery {
+    /// The same with every winner counting 1.
+    #[must_use]
+    pub fn binary(&self) -> Self {
+        let ones = |code: &Vec<(u32, f32)>| code.iter().map(|&(at, _)| (at, 1.0)).collect();
+        Self {
+            buckets: self.buckets.iter().map(ones).collect(),
+            dense: self.dense.clone(),
+        }
+    }
+
+    /// The sum with `other`, every code and vector first brought to length 1 and those of `other`
+    /// then multiplied by their share. Both have the same buckets and the same width.
+    #[must_use]
+    pub fn joined(&self, other: &Self, uhd_share: f32, dense_share: f32) -> Self {
+        let join_codes = |(a, b): (&Vec<(u32, f32)>, &Vec<(u32, f32)>)| {
+            let mut sum: BTreeMap<u32, f32> = BTreeMap::new();
+            for (code, share) in [(a, 1.0), (b, uhd_share)] {
+                let scale = share * inverse_length(code.iter().map(|(_, weight)| *weight));
+                for &(dimension, weight) in code {
+                    *sum.entry(dimension).or_default() += scale * weight;
+                }
+            }
+            sum.into_iter().collect()
+        };
+        let scale = inverse_length(self.dense.iter().copied());
+        let other_scale = dense_share * inverse_length(other.dense.iter().copied());
+        let dense = self.dense.iter().zip(&other.dense);
+        Self {
+            buckets: self
+                .buckets
+                .iter()
+                .zip(&other.buckets)
+                .map(join_codes)
+                .collect(),
+            dense: dense.map(|(a, b)| scale * a + other_scale * b).collect(),
+        }
+    }
+}
+
+/// 1 over the Euclidean length; 0 for a vector of zeros.
+fn inverse_length(values: impl Iterator<Item = f32>) -> f32 {
+    let length = values.map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 { 1.0 / length } else { 0.0 }
+}
+
 /// Tokens between `[CLS]` and `[SEP]`.
 fn inner_tokens(tokens: usize) -> Range<usize> {
     1.min(tokens)..tokens.saturating_sub(1).max(1.min(tokens))
@@ -149,5 +195,33 @@ impl PieceStatistics {
             }
         }
         mean.into_iter().map(|value| value as f32).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(code: &[(u32, f32)], dense: &[f32]) -> EncodedQuery {
+        EncodedQuery {
+            buckets: vec![code.to_vec()],
+            dense: dense.to_vec(),
+        }
+    }
+
+    #[test]
+    fn joined_queries_count_by_their_share_whatever_their_length() {
+        let network = query(&[(1, 3.0), (4, 4.0)], &[0.0, 2.0]);
+        let rows = query(&[(4, 0.1), (9, 0.0)], &[10.0, 0.0]);
+        let joined = network.joined(&rows, 0.5, 0.25);
+        let expected = query(&[(1, 0.6), (4, 0.8 + 0.5), (9, 0.0)], &[0.25, 1.0]);
+        assert_eq!(joined, expected);
+    }
+
+    #[test]
+    fn a_query_without_rows_stays_as_it_is() {
+        let network = query(&[(1, 0.6), (4, 0.8)], &[0.0, 1.0]);
+        assert_eq!(network.joined(&query(&[], &[0.0, 0.0]), 0.5, 0.8), network);
+        assert_eq!(network.binary().buckets, [[(1, 1.0), (4, 1.0)]]);
     }
 }

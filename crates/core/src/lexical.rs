@@ -42,9 +42,9 @@ pub struct LexicalOptions {
     pub k1: f32,
     /// How much long passages are held back: 0 not at all, 1 fully. Default 0.75.
     pub b: f32,
-    /// Occurrences that one occurrence in the page title counts as. Default 2.
+    /// Occurrences that one occurrence in the page title counts as. Default 3.
     pub title_weight: f32,
-    /// Occurrences that one occurrence in the passage's headings counts as. Default 1.
+    /// Occurrences that one occurrence in the passage's headings counts as. Default 2.
     pub heading_weight: f32,
 }
 
@@ -53,8 +53,8 @@ impl Default for LexicalOptions {
         Self {
             k1: 1.2,
             b: 0.75,
-            title_weight: 2.0,
-            heading_weight: 1.0,
+            title_weight: 3.0,
+            heading_weight: 2.0,
         }
     }
 }
@@ -228,7 +228,7 @@ pub struct Alternatives {
 pub struct LexicalScores {
     /// Sum over query words of the best alternative's impact × rarity: `[passages]`.
     pub passages: Vec<f32>,
-    /// The same with each word's best passage of the page: `[pages]`.
+    /// The same with the whole page as one text: `[pages]`.
     pub pages: Vec<f32>,
 }
 
@@ -402,52 +402,99 @@ impl Lexical {
             .collect())
     }
 
-    /// Scores every passage and page for the words of a query.
+    /// Scores every passage and page for the words of a query. `page_b` holds back long pages: 0
+    /// not at all, 1 fully.
     ///
     /// # Errors
     /// When postings are damaged.
-    pub fn score(&self, words: &[Alternatives], records: &Passages) -> Result<LexicalScores> {
+    pub fn score(
+        &self,
+        words: &[Alternatives],
+        records: &Passages,
+        page_b: f32,
+    ) -> Result<LexicalScores> {
         let mut scores = LexicalScores {
             passages: vec![0.0; self.passages as usize],
             pages: vec![0.0; records.page_count()],
         };
+        let lengths = PageLengths::new(records, page_b);
         for word in words {
-            let best = self.best_alternatives(word)?;
-            add_word(&best, records, &mut scores);
+            let mut best = BestAlternatives::default();
+            for &(term, weight) in &word.terms {
+                let postings = self.postings(term)?;
+                let scale = weight * self.rarity(postings.len());
+                best.add_term(&postings, scale, &lengths);
+            }
+            best.add_to(&mut scores);
         }
         Ok(scores)
     }
+}
 
-    /// Per passage the best of a word's alternatives, in order of passage.
-    fn best_alternatives(&self, word: &Alternatives) -> Result<Vec<(u32, f32)>> {
-        let mut best: BTreeMap<u32, f32> = BTreeMap::new();
-        for &(term, weight) in &word.terms {
-            let postings = self.postings(term)?;
-            let scale = weight * self.rarity(postings.len()) / MAX_IMPACT;
-            for (passage, impact) in postings {
-                let score = scale * f32::from(impact);
-                best.entry(passage)
-                    .and_modify(|before| *before = before.max(score))
-                    .or_insert(score);
+/// One word's score by passage and by page: the best of its alternatives.
+#[derive(Default)]
+struct BestAlternatives {
+    passages: BTreeMap<usize, f32>,
+    pages: BTreeMap<usize, f32>,
+}
+
+impl BestAlternatives {
+    fn add_term(&mut self, postings: &[(u32, u8)], scale: f32, lengths: &PageLengths<'_>) {
+        let keep_best = |scores: &mut BTreeMap<usize, f32>, at: usize, score: f32| {
+            let best = scores.entry(at).or_default();
+            *best = best.max(score);
+        };
+        let mut rest = postings;
+        while let Some(&(passage, _)) = rest.first() {
+            let page = lengths.records.page_of(PassageId(passage));
+            let end = lengths.records.passages_of(page).end;
+            let (here, after) = rest.split_at(rest.partition_point(|&(at, _)| at < end));
+            for &(passage, impact) in here {
+                let share = f32::from(impact) / MAX_IMPACT;
+                keep_best(&mut self.passages, passage as usize, scale * share);
             }
+            let share = lengths.saturate(page, here.iter().map(|&(_, impact)| impact));
+            keep_best(&mut self.pages, page.index(), scale * share);
+            rest = after;
         }
-        Ok(best.into_iter().collect())
+    }
+
+    fn add_to(&self, scores: &mut LexicalScores) {
+        for (&passage, score) in &self.passages {
+            scores.passages[passage] += score;
+        }
+        for (&page, score) in &self.pages {
+            scores.pages[page] += score;
+        }
     }
 }
 
-/// Adds one word's scores; a page takes the word's best passage.
-fn add_word(best: &[(u32, f32)], records: &Passages, scores: &mut LexicalScores) {
-    let mut rest = best;
-    while let Some(&(passage, _)) = rest.first() {
-        let page: PageId = records.page_of(PassageId(passage));
-        let end = records.passages_of(page).end;
-        let of_page = rest.partition_point(|&(passage, _)| passage < end);
-        let (here, after) = rest.split_at(of_page);
-        scores.pages[page.index()] += here.iter().map(|&(_, score)| score).fold(0.0, f32::max);
-        for &(passage, score) in here {
-            scores.passages[passage as usize] += score;
-        }
-        rest = after;
+/// Saturates a word's occurrences over whole pages, from the impacts of their passages.
+///
+/// A passage's impact `i = tf / (tf + k)` gives back its occurrences in units of `k`: the odds
+/// `i / (1 − i)`. Their sum `t` over a page saturates again as `t / (t + 1 − b + b · l)`, `l` being
+/// the page's passages against the mean: BM25 over pages, from the postings of passages.
+struct PageLengths<'a> {
+    records: &'a Passages,
+    mean: f32,
+    b: f32,
+}
+
+impl<'a> PageLengths<'a> {
+    fn new(records: &'a Passages, b: f32) -> Self {
+        let mean = records.passage_count() as f32 / records.page_count().max(1) as f32;
+        Self { records, mean, b }
+    }
+
+    /// The word's impact on a page, 0 to 1.
+    fn saturate(&self, page: PageId, impacts: impl Iterator<Item = u8>) -> f32 {
+        let odds = |impact: u8| {
+            let impact = f32::from(impact).min(MAX_IMPACT - 0.5);
+            impact / (MAX_IMPACT - impact)
+        };
+        let sum: f32 = impacts.map(odds).sum();
+        let length = self.records.passages_of(page).len() as f32 / self.mean;
+        sum / (sum + 1.0 - self.b + self.b * length)
     }
 }
 
@@ -510,7 +557,11 @@ mod tests {
         ];
         let (lexical, records) = open(pages);
         let scores = lexical
-            .score(&[word(&lexical, "cat"), word(&lexical, "dog")], &records)
+            .score(
+                &[word(&lexical, "cat"), word(&lexical, "dog")],
+                &records,
+                0.5,
+            )
             .unwrap();
         assert!(
             scores.pages[0] > scores.pages[1] && scores.pages[1] > scores.pages[2],
@@ -522,7 +573,11 @@ mod tests {
     fn a_page_unites_the_words_of_its_passages() {
         let (lexical, records) = open(vec![page("a", &["cat", "dog"]), page("b", &["cat", "cow"])]);
         let scores = lexical
-            .score(&[word(&lexical, "cat"), word(&lexical, "dog")], &records)
+            .score(
+                &[word(&lexical, "cat"), word(&lexical, "dog")],
+                &records,
+                0.5,
+            )
             .unwrap();
         assert!(scores.pages[0] > scores.passages[0].max(scores.passages[1]));
         assert!(scores.pages[0] > scores.pages[1]);
@@ -534,8 +589,10 @@ mod tests {
         let both = Alternatives {
             terms: [word(&lexical, "cat"), word(&lexical, "dog")].concat_terms(),
         };
-        let united = lexical.score(&[both], &records).unwrap();
-        let one = lexical.score(&[word(&lexical, "cat")], &records).unwrap();
+        let united = lexical.score(&[both], &records, 0.5).unwrap();
+        let one = lexical
+            .score(&[word(&lexical, "cat")], &records, 0.5)
+            .unwrap();
         assert_eq!(united.passages, one.passages);
     }
 

@@ -71,15 +71,31 @@ pub struct FileEntry {
     pub sha256: String,
 }
 
-/// Weights of the systems in the fused score (sum of weighted z-scores), tuned on train splits.
+/// How systems are scored and fused (sum of weighted z-scores). The defaults were tuned on train
+/// splits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
     /// Share of the page-wide word score against the best passage's (0 to 1).
     pub page_share: f32,
+    /// How much long pages are held back in the page-wide word score (0 to 1).
+    pub page_b: f32,
+    /// Share of the mean over a page's units against its best unit, for UHD and dense (0 to 1).
+    pub mean_share: f32,
     /// Weights without a network.
     pub table: Weights,
     /// Weights with the network.
     pub full: Weights,
+    /// Weight of the codes by rows beside the network's, both of length 1, in mode `full`.
+    pub rows_in_full: RowsShare,
+}
+
+/// How much the query's codes by rows count beside those of the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RowsShare {
+    /// In each UHD bucket.
+    pub uhd: f32,
+    /// In the dense bucket.
+    pub dense: f32,
 }
 
 /// One mode's weights.
@@ -98,18 +114,24 @@ pub struct Weights {
 impl Default for Ranking {
     fn default() -> Self {
         Self {
-            page_share: 0.5,
+            page_share: 0.7,
+            page_b: 0.4,
+            mean_share: 0.1,
             table: Weights {
                 words: 1.0,
                 uhd: 0.5,
-                dense: 1.2,
+                dense: 1.5,
                 query_k: 32,
             },
             full: Weights {
                 words: 1.0,
                 uhd: 0.6,
-                dense: 1.2,
+                dense: 1.5,
                 query_k: 64,
+            },
+            rows_in_full: RowsShare {
+                uhd: 0.5,
+                dense: 0.8,
             },
         }
     }

@@ -1,7 +1,7 @@
 //! The engine: a bundle's files in memory, queries in, ranked pages out.
 //!
-//! Per system (lexical, each UHD bucket, dense) a page takes its best unit's score; systems are
-//! fused as the weighted sum of the query's z-scores over all pages. Inside a page the passage
+//! Per system (each UHD bucket, dense) a page takes its best unit's score and a little of their
+//! mean; words count over the whole page and in its best passage. Systems are fused as the weighted sum of the query's z-scores over all pages. Inside a page the passage
 //! with the highest fused score is shown.
 
 use crate::container::Kind;
@@ -12,7 +12,7 @@ use crate::explain;
 use crate::fusion::Moments;
 use crate::ids::{PageId, PassageId};
 use crate::lexical::Lexical;
-use crate::manifest::{FileEntry, Manifest, Weights};
+use crate::manifest::{FileEntry, Manifest, Ranking, Weights};
 use crate::passages::Passages;
 use crate::query::AnalyzedQuery;
 use crate::rows::Rows;
@@ -248,8 +248,9 @@ impl Engine {
             .iter()
             .map(|word| word.alternatives.clone())
             .collect();
-        let lexical = self.lexical.score(&words, &self.records)?;
-        let share = self.manifest.ranking.page_share;
+        let ranking = &self.manifest.ranking;
+        let lexical = self.lexical.score(&words, &self.records, ranking.page_b)?;
+        let share = ranking.page_share;
         let best = best_of_pages(&lexical.passages, &Units::new(&self.records, 1));
         let pages: Vec<f32> = lexical
             .pages
@@ -262,15 +263,15 @@ impl Engine {
                 fused.add(1.0, &pages, |_, passage| lexical.passages[passage]);
                 return Ok(fused.finish(|page| pages[page] > 0.0));
             }
-            Mode::Table => &self.manifest.ranking.table,
-            Mode::Full => &self.manifest.ranking.full,
+            Mode::Table => &ranking.table,
+            Mode::Full => &ranking.full,
         };
         fused.add(weights.words, &pages, |_, passage| {
             lexical.passages[passage]
         });
         let meaning = self.meaning()?;
-        let codes = meaning.codes(query, analyzed)?;
-        meaning.add(weights, &codes, &mut fused)?;
+        let codes = meaning.codes(query, analyzed, ranking)?;
+        meaning.add(weights, ranking.mean_share, &codes, &mut fused)?;
         Ok(fused.finish_above_average(analyzed.recognised))
     }
 
@@ -335,29 +336,26 @@ impl Meaning {
         })
     }
 
-    /// The query's codes: from the network in mode `full`, else from rows.
-    fn codes(&self, query: &Query<'_>, analyzed: &AnalyzedQuery) -> Result<EncodedQuery> {
-        if query.mode == Mode::Full {
-            let encoded = query.encoded.ok_or(Error::QueryNotEncoded)?;
-            self.check_shape(encoded)?;
-            let binary = |bucket: &Vec<(u32, f32)>| {
-                bucket
-                    .iter()
-                    .map(|&(dimension, _)| (dimension, 1.0))
-                    .collect()
-            };
-            return Ok(EncodedQuery {
-                buckets: encoded.buckets.iter().map(binary).collect(),
-                dense: encoded.dense.clone(),
-            });
-        }
-        let buckets = (0..self.uhd.len())
-            .map(|bucket| self.rows.uhd_sum(bucket, &analyzed.pieces))
-            .collect();
-        Ok(EncodedQuery {
-            buckets,
+    /// The query's codes: from rows, in mode `full` beside those of the network.
+    fn codes(
+        &self,
+        query: &Query<'_>,
+        analyzed: &AnalyzedQuery,
+        ranking: &Ranking,
+    ) -> Result<EncodedQuery> {
+        let by_rows = EncodedQuery {
+            buckets: (0..self.uhd.len())
+                .map(|bucket| self.rows.uhd_sum(bucket, &analyzed.pieces))
+                .collect(),
             dense: self.rows.static_sum(&analyzed.pieces),
-        })
+        };
+        if query.mode != Mode::Full {
+            return Ok(by_rows);
+        }
+        let encoded = query.encoded.ok_or(Error::QueryNotEncoded)?;
+        self.check_shape(encoded)?;
+        let share = &ranking.rows_in_full;
+        Ok(encoded.binary().joined(&by_rows, share.uhd, share.dense))
     }
 
     fn check_shape(&self, encoded: &EncodedQuery) -> Result<()> {
@@ -371,15 +369,19 @@ impl Meaning {
         check("dense values", encoded.dense.len(), self.dense.dim())
     }
 
-    fn add(&self, weights: &Weights, codes: &EncodedQuery, fused: &mut Fused<'_>) -> Result<()> {
+    fn add(
+        &self,
+        weights: &Weights,
+        mean_share: f32,
+        codes: &EncodedQuery,
+        fused: &mut Fused<'_>,
+    ) -> Result<()> {
         for ((uhd, units), code) in self.uhd.iter().zip(&codes.buckets) {
-            fused.add_units(weights.uhd, &uhd.score(code, weights.query_k)?, units);
+            let scores = uhd.score(code, weights.query_k)?;
+            fused.add_units(weights.uhd, mean_share, &scores, units);
         }
-        fused.add_units(
-            weights.dense,
-            &self.dense.score(&codes.dense),
-            &self.dense_units,
-        );
+        let scores = self.dense.score(&codes.dense);
+        fused.add_units(weights.dense, mean_share, &scores, &self.dense_units);
         Ok(())
     }
 }
@@ -455,8 +457,14 @@ impl<'a> Fused<'a> {
     }
 
     /// Adds a system by the scores of its units.
-    fn add_units(&mut self, weight: f32, scores: &[f32], units: &Units) {
-        let pages = best_of_pages(scores, units);
+    fn add_units(&mut self, weight: f32, mean_share: f32, scores: &[f32], units: &Units) {
+        let with_mean = |(page, best): (usize, f32)| {
+            let of_page = &scores[units.of_page(PageId(page as u32))];
+            let mean = of_page.iter().sum::<f32>() / of_page.len().max(1) as f32;
+            best + mean_share * (mean - best)
+        };
+        let best = best_of_pages(scores, units);
+        let pages: Vec<f32> = best.into_iter().enumerate().map(with_mean).collect();
         let records = self.records;
         self.add(weight, &pages, |page, passage| {
             let nth = passage as u32 - records.passages_of(page).start;

@@ -28,13 +28,19 @@ const MAX_QUERIES: usize = 400;
 type Set = fn(&mut BuildOptions, f32);
 
 /// Name, values to try, and how a value is set.
-const SWEEPS: [(&str, &[f32], Set); 16] = [
+const SWEEPS: [(&str, &[f32], Set); 20] = [
     (
         "page_share",
         &[0.0, 0.3, 0.5, 0.7, 1.0],
         |options, value| options.ranking.page_share = value,
     ),
-    ("title_weight", &[0.5, 1.0, 2.0, 3.0], |options, value| {
+    ("page_b", &[0.0, 0.2, 0.4, 0.75], |options, value| {
+        options.ranking.page_b = value;
+    }),
+    ("mean_share", &[0.0, 0.1, 0.2, 0.3], |options, value| {
+        options.ranking.mean_share = value;
+    }),
+    ("title_weight", &[1.0, 2.0, 3.0, 4.0], |options, value| {
         options.lexical.title_weight = value;
     }),
     ("heading_weight", &[0.5, 1.0, 2.0, 3.0], |options, value| {
@@ -49,7 +55,7 @@ const SWEEPS: [(&str, &[f32], Set); 16] = [
     ("table.uhd", &[0.0, 0.3, 0.5, 0.8], |options, value| {
         options.ranking.table.uhd = value;
     }),
-    ("table.dense", &[0.6, 0.9, 1.2, 1.5], |options, value| {
+    ("table.dense", &[0.9, 1.2, 1.5, 2.0], |options, value| {
         options.ranking.table.dense = value;
     }),
     ("table.query_k", &[16.0, 32.0, 64.0], |options, value| {
@@ -64,6 +70,14 @@ const SWEEPS: [(&str, &[f32], Set); 16] = [
     ("full.query_k", &[16.0, 32.0, 64.0], |options, value| {
         options.ranking.full.query_k = value as usize;
     }),
+    ("rows_in_full.uhd", &[0.0, 0.5, 1.0], |options, value| {
+        options.ranking.rows_in_full.uhd = value;
+    }),
+    (
+        "rows_in_full.dense",
+        &[0.0, 0.4, 0.8, 1.2],
+        |options, value| options.ranking.rows_in_full.dense = value,
+    ),
     ("uhd.window", &[1.0, 2.0, 3.0], |options, value| {
         options.uhd.window = value as u32;
     }),
