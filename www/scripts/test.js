@@ -16,6 +16,7 @@ mkdirSync(out, { recursive: true });
 const tests = readdirSync(source).filter(
   (name) => name.endsWith(".test.ts") && name.includes(filter),
 );
+if (tests.length === 0) throw new Error(`no *${filter}*.test.ts in ${source}`);
 await build({
   entryPoints: tests.map((name) => join(source, name)),
   outdir: out,

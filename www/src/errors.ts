@@ -42,7 +42,7 @@ export class SearchError extends Error {
   }
 }
 
-/** The `{code, message}` that the wasm modules and the worker send, as an error; otherwise
+/** What has a `code` and a `message`, as the wasm modules throw, as an error; otherwise
  * undefined. @internal */
 export function typedError(thrown: unknown): SearchError | undefined {
   if (thrown instanceof SearchError) return thrown;

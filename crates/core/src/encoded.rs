@@ -29,12 +29,15 @@ pub struct EncodedText {
     pub buckets: Vec<TokenWinners>,
 }
 
+/// A sparse code: dimensions with their weights, in order of dimension.
+pub type Code = Vec<(u32, f32)>;
+
 /// A query seen through the network: what `full` mode needs beside the query's words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EncodedQuery {
     /// Per bucket the query's dimensions with their activations summed over its tokens
     /// (special tokens left out), in order of dimension.
-    pub buckets: Vec<Vec<(u32, f32)>>,
+    pub buckets: Vec<Code>,
     /// Mean-pooled vector of unit length (special tokens included), minus the mean query vector.
     pub dense: Vec<f32>,
 }
@@ -97,7 +100,7 @@ impl EncodedQuery {
     /// The same with every winner counting 1.
     #[must_use]
     pub fn binary(&self) -> Self {
-        let ones = |code: &Vec<(u32, f32)>| code.iter().map(|&(at, _)| (at, 1.0)).collect();
+        let ones = |code: &Code| code.iter().map(|&(at, _)| (at, 1.0)).collect();
         Self {
             buckets: self.buckets.iter().map(ones).collect(),
             dense: self.dense.clone(),
@@ -108,7 +111,7 @@ impl EncodedQuery {
     /// then multiplied by their share. Both have the same buckets and the same width.
     #[must_use]
     pub fn joined(&self, other: &Self, uhd_share: f32, dense_share: f32) -> Self {
-        let join_codes = |(a, b): (&Vec<(u32, f32)>, &Vec<(u32, f32)>)| {
+        let join_codes = |(a, b): (&Code, &Code)| {
             let mut sum: BTreeMap<u32, f32> = BTreeMap::new();
             for (code, share) in [(a, 1.0), (b, uhd_share)] {
                 let scale = share * inverse_length(code.iter().map(|(_, weight)| *weight));

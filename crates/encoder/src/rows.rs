@@ -169,60 +169,26 @@ mod tests {
         Manifest::read(&serde_json::to_vec(&json).unwrap()).unwrap()
     }
 
+    fn bytes<const N: usize, T>(values: &[T], bytes_of: impl Fn(&T) -> [u8; N]) -> Vec<u8> {
+        values.iter().flat_map(bytes_of).collect()
+    }
+
     /// Two pieces, `dim` 4, two generic entries and one lone entry a piece.
     fn file(without: &str) -> Vec<u8> {
-        let u32s = |values: &[u32]| {
-            values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect()
-        };
-        let u16s = |values: &[u16]| {
-            values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect()
-        };
-        let f32s = |values: &[f32]| {
-            values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect()
-        };
-        let tensors: [(&str, Dtype, Vec<usize>, Vec<u8>); 8] = [
-            (
-                "static_rows",
-                Dtype::U8,
-                vec![2, 2],
-                vec![0xf0, 0x78, 0x00, 0xff],
-            ),
-            ("static_scale", Dtype::F16, vec![2], f16_bytes(&[2.0, 1.0])),
-            (
-                "generic_0.dimensions",
-                Dtype::U32,
-                vec![2, 2],
-                u32s(&[69_999, 3, 5, 0]),
-            ),
-            (
-                "generic_0.weights",
-                Dtype::F16,
-                vec![2, 2],
-                f16_bytes(&[1.5, 0.5, 2.0, 0.0]),
-            ),
-            ("alone_0.dimensions", Dtype::U16, vec![2, 1], u16s(&[9, 0])),
-            (
-                "alone_0.weights",
-                Dtype::F16,
-                vec![2, 1],
-                f16_bytes(&[0.25, 0.0]),
-            ),
-            (
-                "pooling.attention",
-                Dtype::F32,
-                vec![4],
-                f32s(&[1.0, 2.0, 3.0, 4.0]),
-            ),
-            ("pooling.bias", Dtype::F16, vec![2], f16_bytes(&[0.5, -0.5])),
+        use Dtype::{F16, F32, U8, U16, U32};
+        let attention = bytes(&[1f32, 2.0, 3.0, 4.0], |x| x.to_le_bytes());
+        let dimensions = bytes(&[69_999u32, 3, 5, 0], |x| x.to_le_bytes());
+        let alone = bytes(&[9u16, 0], |x| x.to_le_bytes());
+        let weights = f16_bytes(&[1.5, 0.5, 2.0, 0.0]);
+        let tensors = [
+            ("static_rows", U8, vec![2, 2], vec![0xf0, 0x78, 0x00, 0xff]),
+            ("static_scale", F16, vec![2], f16_bytes(&[2.0, 1.0])),
+            ("generic_0.dimensions", U32, vec![2, 2], dimensions),
+            ("generic_0.weights", F16, vec![2, 2], weights),
+            ("alone_0.dimensions", U16, vec![2, 1], alone),
+            ("alone_0.weights", F16, vec![2, 1], f16_bytes(&[0.25, 0.0])),
+            ("pooling.attention", F32, vec![4], attention),
+            ("pooling.bias", F16, vec![2], f16_bytes(&[0.5, -0.5])),
         ];
         let views: BTreeMap<&str, TensorView<'_>> = tensors
             .iter()

@@ -31,11 +31,13 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     serve(workspace, arguments.port)
 }
 
-/// Compiles the `siskin` command.
-fn build_command(workspace: &Workspace) -> Result<()> {
+/// Compiles the `siskin` command, with the features that the tests compile: `--package siskin-cli`
+/// would choose fewer and compile the network's dependencies a second time.
+pub fn build_command(workspace: &Workspace) -> Result<()> {
     say("command siskin: compiling");
     let mut cargo = workspace.command("cargo");
-    process::run(cargo.args(["build", "--release", "--package", "siskin-cli"]))
+    cargo.args(["build", "--workspace", "--release", "--locked"]);
+    process::run(cargo.args(["--bin", "siskin"]))
 }
 
 /// Copies the sample site to TARGET/demo/rust-book, indexes it with the compiled command

@@ -111,10 +111,6 @@ const RUST: [&str; 5] = [
     "--no-fail-fast",
 ];
 
-/// The commands, with the features that [`RUST`] compiles: `--package siskin-cli` alone would
-/// choose fewer and compile the network's dependencies a second time.
-const COMMANDS: [&str; 5] = ["build", "--workspace", "--release", "--locked", "--bins"];
-
 /// Runs the steps and prints the table; exit code 1 if one did not pass.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
@@ -198,7 +194,7 @@ fn run_rust(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
 }
 
 fn index_site(workspace: &Workspace) -> Result<()> {
-    process::run(&mut cargo(workspace, &COMMANDS))?;
+    demo::build_command(workspace)?;
     demo::index_site(workspace)
 }
 

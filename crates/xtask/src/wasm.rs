@@ -26,13 +26,13 @@ const MODULES: [Module; 2] = [
         crate_folder: "web/search",
         output: "search",
         stem: "siskin_web",
-        sources: &["crates/core", "web/search"],
+        sources: &["crates/core", "web/edge", "web/search"],
     },
     Module {
         crate_folder: "web/encoder",
         output: "encoder",
         stem: "siskin_web_encoder",
-        sources: &["crates/core", "crates/encoder", "web/encoder"],
+        sources: &["crates/core", "crates/encoder", "web/edge", "web/encoder"],
     },
 ];
 

@@ -1,19 +1,14 @@
 //! The browser module of the network: query text to codes.
 //!
-//! Translates between JavaScript and `siskin_encoder`, and nothing else. Every failure is thrown as
-//! an object `{code, message}`; a panic is thrown as a string, after which the instance must not
-//! be used again.
+//! Translates between JavaScript and `siskin_encoder`, and nothing else; how failures are
+//! thrown is told in `siskin_web_edge`.
 
-use serde::Serialize;
 use siskin_encoder::{Encoder, EncoderError};
 use wasm_bindgen::prelude::*;
 
-/// Makes a panic reach JavaScript with its message.
 #[wasm_bindgen(start)]
 fn start() {
-    std::panic::set_hook(Box::new(|panic| {
-        wasm_bindgen::throw_str(&panic.to_string())
-    }));
+    siskin_web_edge::catch_panics();
 }
 
 /// The network, loaded.
@@ -53,19 +48,8 @@ impl QueryEncoder {
     }
 }
 
-/// What JavaScript catches.
-#[derive(Serialize)]
-struct Thrown {
-    code: &'static str,
-    message: String,
-}
-
 fn thrown(error: &EncoderError) -> JsValue {
-    let thrown = Thrown {
-        code: code(error),
-        message: error.to_string(),
-    };
-    serde_wasm_bindgen::to_value(&thrown).unwrap_or_else(JsValue::from)
+    siskin_web_edge::thrown(code(error), error)
 }
 
 /// The code of `SearchError` (www/src/errors.ts) that stands for an error.

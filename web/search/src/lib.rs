@@ -1,10 +1,8 @@
 //! The small browser module: words and table.
 //!
-//! Translates between JavaScript and `siskin_core::search`, and nothing else. Every failure is
-//! thrown as an object `{code, message}`; a panic is thrown as a string, after which the instance
-//! must not be used again.
+//! Translates between JavaScript and `siskin_core::search`, and nothing else; how failures are
+//! thrown is told in `siskin_web_edge`.
 
-use serde::Serialize;
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
 use siskin_core::manifest::Manifest;
@@ -12,12 +10,9 @@ use siskin_core::search::{Engine, Mode, Query};
 use std::collections::HashMap;
 use wasm_bindgen::prelude::*;
 
-/// Makes a panic reach JavaScript with its message.
 #[wasm_bindgen(start)]
 fn start() {
-    std::panic::set_hook(Box::new(|panic| {
-        wasm_bindgen::throw_str(&panic.to_string())
-    }));
+    siskin_web_edge::catch_panics();
 }
 
 /// A bundle whose files are still arriving.
@@ -85,7 +80,8 @@ impl SearchEngine {
     /// The same in mode `full`; `encoded` comes from the other module's `QueryEncoder`.
     ///
     /// # Errors
-    /// `query` or `corrupt`; `internal` when `encoded` is not such an object.
+    /// `query` or `corrupt`; `version` when `encoded` has another shape than the bundle;
+    /// `internal` when it is not such an object.
     pub fn search_encoded(
         &self,
         text: &str,
@@ -107,19 +103,8 @@ impl SearchEngine {
     }
 }
 
-/// What JavaScript catches.
-#[derive(Serialize)]
-struct Thrown {
-    code: &'static str,
-    message: String,
-}
-
 fn thrown(error: &Error) -> JsValue {
-    let thrown = Thrown {
-        code: code(error),
-        message: error.to_string(),
-    };
-    serde_wasm_bindgen::to_value(&thrown).unwrap_or_else(JsValue::from)
+    siskin_web_edge::thrown(code(error), error)
 }
 
 /// The code of `SearchError` (www/src/errors.ts) that stands for an error.
@@ -129,6 +114,7 @@ fn code(error: &Error) -> &'static str {
         Error::NotOurs { .. } | Error::Corrupt { .. } | Error::MissingFile { .. } => "corrupt",
         Error::EmptyQuery | Error::QueryTooLong { .. } | Error::UnknownMode { .. } => "query",
         Error::QueryNotEncoded => "unsupported",
+        Error::QueryMisfit { .. } => "version",
         _ => "internal",
     }
 }

@@ -34,47 +34,9 @@ pub fn config() -> Config {
 
 /// Random weights under the names that a real model has.
 pub fn weights(dtype: DType) -> Result<HashMap<String, Tensor>> {
-    let config = config();
-    let (dim, wide) = (config.hidden_size, config.intermediate_size);
-    let mut shapes: Vec<(String, Vec<usize>)> = vec![
-        (
-            "embeddings.word_embeddings.weight".into(),
-            vec![config.vocab_size, dim],
-        ),
-        (
-            "embeddings.position_embeddings.weight".into(),
-            vec![config.max_position_embeddings, dim],
-        ),
-        (
-            "embeddings.token_type_embeddings.weight".into(),
-            vec![2, dim],
-        ),
-        ("embeddings.LayerNorm.weight".into(), vec![dim]),
-        ("embeddings.LayerNorm.bias".into(), vec![dim]),
-    ];
-    for layer in 0..config.num_hidden_layers {
-        for (part, output, input) in [
-            ("attention.self.query", dim, dim),
-            ("attention.self.key", dim, dim),
-            ("attention.self.value", dim, dim),
-            ("attention.output.dense", dim, dim),
-            ("intermediate.dense", wide, dim),
-            ("output.dense", dim, wide),
-        ] {
-            shapes.push((
-                format!("encoder.layer.{layer}.{part}.weight"),
-                vec![output, input],
-            ));
-            shapes.push((format!("encoder.layer.{layer}.{part}.bias"), vec![output]));
-        }
-        for norm in ["attention.output.LayerNorm", "output.LayerNorm"] {
-            shapes.push((format!("encoder.layer.{layer}.{norm}.weight"), vec![dim]));
-            shapes.push((format!("encoder.layer.{layer}.{norm}.bias"), vec![dim]));
-        }
-    }
     let mut random = Random::new(11, 0);
     let mut weights = HashMap::new();
-    for (name, shape) in shapes {
+    for (name, shape) in shapes(&config()) {
         let offset = if name.ends_with("LayerNorm.weight") {
             1.0
         } else {
@@ -86,6 +48,44 @@ pub fn weights(dtype: DType) -> Result<HashMap<String, Tensor>> {
         weights.insert(name, tensor.to_dtype(dtype)?);
     }
     Ok(weights)
+}
+
+/// Names and shapes of a network's tensors.
+fn shapes(config: &Config) -> Vec<(String, Vec<usize>)> {
+    let (dim, wide) = (config.hidden_size, config.intermediate_size);
+    let embeddings = [
+        ("word_embeddings.weight", vec![config.vocab_size, dim]),
+        (
+            "position_embeddings.weight",
+            vec![config.max_position_embeddings, dim],
+        ),
+        ("token_type_embeddings.weight", vec![2, dim]),
+        ("LayerNorm.weight", vec![dim]),
+        ("LayerNorm.bias", vec![dim]),
+    ];
+    let mut shapes: Vec<_> = embeddings
+        .into_iter()
+        .map(|(name, shape)| (format!("embeddings.{name}"), shape))
+        .collect();
+    for layer in 0..config.num_hidden_layers {
+        let layer = format!("encoder.layer.{layer}");
+        for (part, output, input) in [
+            ("attention.self.query", dim, dim),
+            ("attention.self.key", dim, dim),
+            ("attention.self.value", dim, dim),
+            ("attention.output.dense", dim, dim),
+            ("intermediate.dense", wide, dim),
+            ("output.dense", dim, wide),
+        ] {
+            shapes.push((format!("{layer}.{part}.weight"), vec![output, input]));
+            shapes.push((format!("{layer}.{part}.bias"), vec![output]));
+        }
+        for norm in ["attention.output.LayerNorm", "output.LayerNorm"] {
+            shapes.push((format!("{layer}.{norm}.weight"), vec![dim]));
+            shapes.push((format!("{layer}.{norm}.bias"), vec![dim]));
+        }
+    }
+    shapes
 }
 
 /// Writes the tiny model to `folder` as `fit --base` reads it.
