@@ -46,6 +46,18 @@ pub enum ExtractError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// An element has more attributes than any real one.
+    #[error(
+        "{url}: an element has {attributes} attributes, more than {limit}; a quotation mark is probably missing"
+    )]
+    TooManyAttributes {
+        /// The page.
+        url: String,
+        /// Attributes of that element.
+        attributes: usize,
+        /// The most that is read.
+        limit: usize,
+    },
     /// Elements are nested deeper than any real page.
     #[error(
         "{url}: elements are nested {depth} deep, more than {limit}; an element is probably never closed"

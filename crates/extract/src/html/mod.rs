@@ -2,8 +2,8 @@
 //!
 //! Non-goals: running scripts, and guessing the content of a page by the density of its text.
 
+mod bounds;
 mod content;
-mod depth;
 mod encoding;
 mod head;
 mod walk;
@@ -38,7 +38,8 @@ pub enum Reading {
 /// HTML is read as browsers read it.
 ///
 /// # Errors
-/// [`ExtractError::TooDeep`] when elements are nested too deeply to be read in reasonable time.
+/// [`ExtractError::TooDeep`] and [`ExtractError::TooManyAttributes`] when a page could not be read in
+/// reasonable time.
 pub fn page(bytes: &[u8], url: &str) -> Result<Option<Page>, ExtractError> {
     match read(bytes, url)? {
         Reading::Page { page, .. } => Ok(Some(page)),
@@ -52,7 +53,7 @@ pub fn page(bytes: &[u8], url: &str) -> Result<Option<Page>, ExtractError> {
 /// The same.
 pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
     let (text, replaced_bad_bytes) = encoding::decode(bytes);
-    depth::check(&text, url)?;
+    bounds::check(&text, url)?;
     let html = Html::parse_document(&text);
     let head = head::Head::of(&html);
     if head.no_index {
@@ -73,7 +74,7 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
 
 /// The blocks of text in a piece of HTML, as one would read them.
 pub(crate) fn fragment_blocks(html: &str) -> Vec<String> {
-    if depth::check(html, "").is_err() {
+    if bounds::check(html, "").is_err() {
         return Vec::new();
     }
     let html = Html::parse_fragment(html);
