@@ -90,16 +90,16 @@ impl Vocabulary {
 }
 
 /// BERT's basic tokens: lower case without accents, cut at white space, around punctuation and
-/// around characters of scripts without spaces.
+/// around characters of scripts without spaces; control and format characters are dropped.
 fn basic_tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut word = String::new();
     for c in text
         .nfd()
-        .filter(|c| !is_combining_mark(*c))
+        .filter(|c| !is_combining_mark(*c) && !is_dropped(*c))
         .flat_map(char::to_lowercase)
     {
-        if c.is_whitespace() || c.is_control() {
+        if c.is_whitespace() {
             flush(&mut word, &mut tokens);
         } else if stands_alone(c) {
             flush(&mut word, &mut tokens);
@@ -118,9 +118,33 @@ fn flush(word: &mut String, tokens: &mut Vec<String>) {
     }
 }
 
+fn is_dropped(c: char) -> bool {
+    let format = matches!(
+        u32::from(c),
+        0xad | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f | 0xfeff | 0xfffd
+    );
+    format || c.is_control() && !matches!(c, '\t' | '\n' | '\r')
+}
+
 fn stands_alone(c: char) -> bool {
     let ideograph = matches!(u32::from(c), 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x20000..=0x2fa1f);
-    ideograph || !c.is_alphanumeric()
+    ideograph || is_punctuation(c)
+}
+
+/// ASCII's punctuation and symbols, and Unicode's category P in the blocks that queries use.
+/// Other symbols (€, →, emoji) are part of a word.
+fn is_punctuation(c: char) -> bool {
+    let beyond_ascii = matches!(
+        u32::from(c),
+        0xa1 | 0xa7 | 0xab | 0xb6 | 0xb7 | 0xbb | 0xbf | 0x37e | 0x387
+            | 0x60c | 0x61b | 0x61f | 0x66a..=0x66d | 0x6d4 | 0x964 | 0x965
+            | 0x2010..=0x2027 | 0x2030..=0x2043 | 0x2045..=0x2051 | 0x2053..=0x205e
+            | 0x2308..=0x230b | 0x2329 | 0x232a | 0x2768..=0x2775
+            | 0x3001..=0x3003 | 0x3008..=0x3011 | 0x3014..=0x301f | 0x3030 | 0x303d | 0x30fb
+            | 0xff01..=0xff03 | 0xff05..=0xff0a | 0xff0c..=0xff0f | 0xff1a | 0xff1b
+            | 0xff1f | 0xff20 | 0xff3b..=0xff3d | 0xff3f | 0xff5b | 0xff5d | 0xff5f..=0xff65
+    );
+    c.is_ascii_punctuation() || beyond_ascii
 }
 
 #[cfg(test)]
