@@ -31,7 +31,8 @@ impl Tokenizer {
         })
     }
 
-    /// Word pieces of `text`, `[CLS]` first and `[SEP]` last, at most `max_tokens`.
+    /// Word pieces of `text`, `[CLS]` first and `[SEP]` last, at most `max_tokens`. A literal
+    /// `[SEP]` in a text is text.
     ///
     /// # Errors
     /// When the tokenizer fails; never for the content of `text`.
@@ -39,6 +40,7 @@ impl Tokenizer {
         let options = EncodeOptions {
             padding: Override::Off,
             truncation: Override::Off,
+            encode_special_tokens: true,
             ..EncodeOptions::default()
         };
         let mut pieces = Vec::new();
