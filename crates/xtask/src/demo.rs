@@ -6,7 +6,7 @@ use clap::Args;
 use crate::process::{self, say};
 use crate::stamp::{Inputs, Stamp};
 use crate::workspace::Workspace;
-use crate::{dist, files, setup};
+use crate::{binary, dist, files, setup};
 
 /// Options of the demo.
 #[derive(Args)]
@@ -23,7 +23,6 @@ pub struct Arguments {
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     setup::build_tools(workspace)?;
     dist::run(workspace)?;
-    build_command(workspace)?;
     index_site(workspace)?;
     if arguments.no_serve {
         return Ok(());
@@ -31,18 +30,10 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     serve(workspace, arguments.port)
 }
 
-/// Compiles the `siskin` command, with the features that the tests compile: `--package siskin-cli`
-/// would choose fewer and compile the network's dependencies a second time.
-pub fn build_command(workspace: &Workspace) -> Result<()> {
-    say("command siskin: compiling");
-    let mut cargo = workspace.command("cargo");
-    cargo.args(["build", "--workspace", "--release", "--locked"]);
-    process::run(cargo.args(["--bin", "siskin"]))
-}
-
-/// Copies the sample site to TARGET/demo/rust-book, indexes it with the compiled command
-/// and adds the demo page; leaves it alone if nothing changed.
+/// Compiles the `siskin` command, copies the sample site to TARGET/demo/rust-book, indexes it and
+/// adds the demo page; leaves the site alone if nothing changed.
 pub fn index_site(workspace: &Workspace) -> Result<()> {
+    binary::compile(workspace, binary::SISKIN)?;
     let stamp = stamp(workspace)?;
     if stamp.is_fresh() {
         say(&format!(
@@ -68,7 +59,7 @@ pub fn index_site(workspace: &Workspace) -> Result<()> {
 }
 
 fn index_command(workspace: &Workspace, site: &std::path::Path) -> std::process::Command {
-    let mut siskin = workspace.command(workspace.release_binary("siskin"));
+    let mut siskin = binary::command(workspace, binary::SISKIN);
     siskin
         .arg("index")
         .arg(site)
@@ -80,8 +71,8 @@ fn index_command(workspace: &Workspace, site: &std::path::Path) -> std::process:
 }
 
 fn stamp(workspace: &Workspace) -> Result<Stamp> {
-    let binary = workspace.release_binary("siskin");
-    let inputs = Inputs::new(&files::sha256(&binary)?)
+    let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
+    let inputs = Inputs::new(&siskin)
         .path(workspace.root(), "tests/sites/rust-book")?
         .path(workspace.root(), "models/siskin-en")?
         .path(workspace.root(), "www/demo")?
@@ -93,7 +84,7 @@ fn serve(workspace: &Workspace, port: u16) -> Result<()> {
     say(&format!(
         "open http://localhost:{port}/demo/ and ask the book a question; Ctrl-C stops"
     ));
-    let mut siskin = workspace.command(workspace.release_binary("siskin"));
+    let mut siskin = binary::command(workspace, binary::SISKIN);
     siskin
         .arg("serve")
         .arg(workspace.demo_site())

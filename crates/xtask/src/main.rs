@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "a binary: stdout is its result")]
 
 mod base_model;
+mod binary;
 mod cargo_tools;
 mod chrome;
 mod demo;

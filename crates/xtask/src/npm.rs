@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::binary;
 use crate::process::{self, say};
 use crate::stamp::Inputs;
 use crate::workspace::Workspace;
@@ -54,7 +55,7 @@ pub fn script(workspace: &Workspace, name: &str) -> Command {
         .env("SISKIN_WASM_DIR", workspace.wasm())
         .env("SISKIN_DIST_DIR", workspace.dist())
         .env("SISKIN_SITE_DIR", workspace.demo_site())
-        .env("SISKIN_BINARY", workspace.release_binary("siskin"));
+        .env("SISKIN_BINARY", binary::path(workspace, binary::SISKIN));
     if let Some(chrome) = crate::chrome::find(workspace) {
         command.env("SISKIN_CHROME", chrome);
     }

@@ -78,7 +78,7 @@ impl Step {
         match self {
             Self::Setup => setup::everything(workspace),
             Self::Dist => dist::run(workspace),
-            Self::Site => index_site(workspace),
+            Self::Site => demo::index_site(workspace),
             Self::Format => process::run(&mut cargo(workspace, &FORMAT)),
             Self::Clippy => process::run(&mut cargo(workspace, &CLIPPY)),
             Self::Rust => run_rust(workspace, tests),
@@ -191,11 +191,6 @@ fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
 fn run_rust(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     base_model::ensure(workspace)?;
     run_counted(&mut cargo(workspace, &RUST), tests)
-}
-
-fn index_site(workspace: &Workspace) -> Result<()> {
-    demo::build_command(workspace)?;
-    demo::index_site(workspace)
 }
 
 /// Runs the command, passes its output on line by line, and counts the tests in it.

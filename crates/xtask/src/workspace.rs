@@ -81,13 +81,6 @@ impl Workspace {
         self.target.join("demo/rust-book")
     }
 
-    /// A binary that cargo builds in release mode.
-    pub fn release_binary(&self, name: &str) -> PathBuf {
-        self.target
-            .join("release")
-            .join(format!("{name}{}", env::consts::EXE_SUFFIX))
-    }
-
     /// A command that runs in the checkout and finds our tools before others.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
