@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
-use siskin_encoder::sha256_hex;
+use siskin_core::container::sha256_hex;
 
 /// Name of the receipt within a bundle.
 pub const RECEIPT_FILE: &str = "siskin-files.json";

@@ -1,6 +1,6 @@
 //! From pages and their codes to the files of a bundle. Same input, same options, same bytes.
 
-use crate::container::{FORMAT_VERSION, Kind};
+use crate::container::{self, FORMAT_VERSION, Kind};
 use crate::dense;
 use crate::encoded::{PassageCodes, PieceStatistics};
 use crate::error::{Error, Result};
@@ -13,7 +13,6 @@ use crate::site_rows::SiteRowsBuilder;
 use crate::text::Stemming;
 use crate::uhd::{UhdBuilder, UhdOptions};
 use crate::units;
-use sha2::{Digest, Sha256};
 
 /// How a bundle is built.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,11 +220,11 @@ fn assemble(
     options: BuildOptions,
     encoder: EncoderInfo,
 ) -> Bundle {
-    let mut build = Sha256::new();
+    let mut hashes = String::new();
     let mut entries = Vec::new();
     for (kind, bucket, bytes) in &files {
-        let sha256 = hex(&Sha256::digest(bytes));
-        build.update(&sha256);
+        let sha256 = container::sha256_hex(bytes);
+        hashes.push_str(&sha256);
         let name = format!("{kind:?}").to_lowercase();
         let number = bucket
             .map(|bucket| format!("-{bucket}"))
@@ -242,7 +241,7 @@ fn assemble(
     let manifest = Manifest {
         format: FORMAT_VERSION,
         generator: generator(),
-        build: hex(&build.finalize()),
+        build: container::sha256_hex(hashes.as_bytes()),
         stemming: options.stemming,
         encoder,
         pages,
@@ -254,10 +253,4 @@ fn assemble(
         manifest,
         files: files.into_iter().map(|(_, _, bytes)| bytes).collect(),
     }
-}
-
-/// Bytes in lower-case hex.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

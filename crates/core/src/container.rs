@@ -143,6 +143,13 @@ fn checksum(payload: &[u8]) -> [u8; 8] {
     std::array::from_fn(|i| digest[i])
 }
 
+/// SHA-256 of `bytes` as 64 lower-case hexadecimal digits.
+#[must_use]
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,11 +29,12 @@ mod winners;
 pub use error::{EncoderError, Result};
 pub use manifest::{
     Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, Quantization, ROWS_FILE,
-    TOKENIZER_FILE, sha256_hex,
+    TOKENIZER_FILE,
 };
 pub use pool::{mean_pool, passage_pool};
 
 use network::Network;
+use siskin_core::container::sha256_hex;
 use siskin_core::encoded::{Encode, EncodedQuery, EncodedText};
 use siskin_core::ids::PieceId;
 use siskin_core::manifest::{BucketInfo, EncoderInfo};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
+use siskin_core::container::sha256_hex;
 
 use crate::error::{EncoderError, Result};
 
@@ -164,13 +164,4 @@ fn check_format(found: u64) -> Result<()> {
         }),
         std::cmp::Ordering::Equal => Ok(()),
     }
-}
-
-/// SHA-256 of `bytes` as 64 lower-case hexadecimal digits.
-#[must_use]
-pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

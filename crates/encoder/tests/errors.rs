@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use siskin_encoder::{Encoder, EncoderError, sha256_hex};
+use siskin_core::container::sha256_hex;
+use siskin_encoder::{Encoder, EncoderError};
 
 /// A manifest that fits `tokenizer` and `model`, changed by `change`.
 fn manifest(tokenizer: &[u8], model: &[u8], change: impl Fn(&mut serde_json::Value)) -> Vec<u8> {
