@@ -5,7 +5,6 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
-use siskin_core::encoded::Encode;
 use siskin_core::ids::PieceId;
 use siskin_core::wordpiece::Vocabulary;
 use siskin_encoder::Encoder;
@@ -14,10 +13,11 @@ use siskin_encoder::Encoder;
 const UNKNOWN: &str = "[UNK]";
 
 /// Blocks in which every code point is assigned.
-const BLOCKS: [RangeInclusive<u32>; 10] = [
+const BLOCKS: [RangeInclusive<u32>; 11] = [
     0x00..=0x24f,    // Latin
     0x3b1..=0x3ce,   // Greek
-    0x400..=0x4ff,   // Cyrillic
+    0x400..=0x487,   // Cyrillic, but for
+    0x48a..=0x4ff,   // two enclosing marks
     0x2000..=0x205f, // spaces and punctuation
     0x20a0..=0x20bf, // currencies
     0x2100..=0x214f, // letter-like symbols

@@ -176,6 +176,9 @@ mod tests {
             );
         }
         let long = "some words ".repeat(MAX_ATTRIBUTES);
-        assert_eq!(attributes(&format!(" title=\"{long}\" alt='{long}'>a b c")), 2);
+        assert_eq!(
+            attributes(&format!(" title=\"{long}\" alt='{long}'>a b c")),
+            2
+        );
     }
 }
