@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 
 use crate::base::Base;
@@ -60,6 +60,14 @@ fn fetch(source: &Source, to: &Path) -> Result<()> {
 }
 
 fn copy(folder: &Path, to: &Path) -> Result<()> {
+    let absolute = |path: &Path| {
+        path.canonicalize()
+            .with_context(|| format!("no such folder: {}", path.display()))
+    };
+    ensure!(
+        absolute(folder)? != absolute(to)?,
+        "--folder and --to are the same folder: name another with --to"
+    );
     for file in FILES {
         let from = folder.join(file);
         std::fs::copy(&from, to.join(file))

@@ -1,5 +1,7 @@
 //! Token vectors sampled from varied texts: what heads are initialised from.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use candle_core::{Device, Tensor};
 use indicatif::ProgressBar;
@@ -57,13 +59,17 @@ fn enough(tokenizer: &Tokenizer, texts: &[&str], tokens: usize) -> Result<Vec<Ve
 }
 
 /// Texts of all collections in turn, one passage and one query of each, in an order that `seed`
-/// chooses.
+/// chooses. Queries are those of the pairs, so that no other split's slip in.
 #[must_use]
 pub fn mixed_texts(collections: &[Collection], seed: u64) -> Vec<&str> {
     let mut sources: Vec<Vec<&str>> = collections
         .iter()
-        .flat_map(|collection| [&collection.passages, &collection.queries])
-        .map(|texts| texts.iter().map(String::as_str).collect())
+        .flat_map(|collection| {
+            let passages = collection.passages.iter().map(String::as_str).collect();
+            let asked: BTreeSet<usize> = collection.pairs.iter().map(|pair| pair.query).collect();
+            let queries = asked.into_iter().map(|at| collection.queries[at].as_str());
+            [passages, queries.collect()]
+        })
         .collect();
     for (stream, source) in (0..).zip(&mut sources) {
         Random::new(seed, stream).shuffle(source);

@@ -111,6 +111,43 @@ fn a_frozen_backbone_is_not_written_and_the_loss_falls() -> Result<()> {
 }
 
 #[test]
+fn a_backbone_trained_before_stays_when_frozen() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("first", EVERYTHING)?;
+    let from = bench.path("first").display().to_string();
+    let heads_only = "--buckets 2:24:2 0:16:2 --weight-sparsity 0.5";
+    bench.fit("second", &format!("{heads_only} --from {from}"))?;
+    assert_eq!(
+        bench.file("first", "backbone.safetensors")?,
+        bench.file("second", "backbone.safetensors")?
+    );
+    Ok(())
+}
+
+#[test]
+fn pairs_that_all_clash_are_refused() -> Result<()> {
+    let bench = Bench::new()?;
+    let judgments = bench.path("animals").join("qrels/train.tsv");
+    let text = std::fs::read_to_string(&judgments)?;
+    let mut lines = text.lines();
+    let header = lines.next().unwrap_or_default();
+    let one_passage = lines
+        .clone()
+        .next()
+        .and_then(|line| line.split('\t').nth(1));
+    let same: String = lines
+        .filter_map(|line| line.split('\t').next())
+        .map(|query| format!("{query}\t{}\t1\n", one_passage.unwrap_or_default()))
+        .collect();
+    std::fs::write(&judgments, format!("{header}\n{same}"))?;
+    let error = bench
+        .fit("out", "--buckets 2:24:2 --held-out-queries 0")
+        .expect_err("one passage");
+    assert!(error.to_string().contains("lower --batch-pairs"), "{error}");
+    Ok(())
+}
+
+#[test]
 fn the_hinge_trains_separate_buckets() -> Result<()> {
     let bench = Bench::new()?;
     let options = "--buckets 2:24:2 1:16:2 --ranking hinge --joining separate --distillation 0";

@@ -27,6 +27,7 @@ impl Folder {
             .file_name()
             .and_then(|name| name.to_str())
             .with_context(|| format!("{} names no folder", path.display()))?;
+        recover(path, &old_path(path, name))?;
         let partial_path = path.with_file_name(format!(".{name}.partial"));
         if partial_path.exists() {
             std::fs::remove_dir_all(&partial_path)
@@ -69,19 +70,20 @@ impl Folder {
     }
 
     /// Puts the folder in its place. Files of an older folder that the encoder does not list, such
-    /// as a model card, move along.
+    /// as a model card, are copied along.
     ///
     /// # Errors
-    /// When a file cannot be moved.
+    /// When a file cannot be copied or a folder moved; the older folder then stands as it was.
     pub fn finish(self) -> Result<()> {
-        let old = self
-            .final_path
-            .with_file_name(format!(".{}.old", self.name));
+        let old = old_path(&self.final_path, &self.name);
         if self.final_path.exists() {
-            self.keep_foreign_files()?;
+            self.copy_foreign_files()?;
             rename(&self.final_path, &old)?;
         }
-        rename(&self.partial_path, &self.final_path)?;
+        if let Err(error) = rename(&self.partial_path, &self.final_path) {
+            recover(&self.final_path, &old)?;
+            return Err(error);
+        }
         if old.exists() {
             std::fs::remove_dir_all(&old)
                 .with_context(|| format!("cannot remove {}", old.display()))?;
@@ -89,7 +91,7 @@ impl Folder {
         Ok(())
     }
 
-    fn keep_foreign_files(&self) -> Result<()> {
+    fn copy_foreign_files(&self) -> Result<()> {
         let ours = ["rows.safetensors"];
         for entry in std::fs::read_dir(&self.final_path)? {
             let entry = entry?;
@@ -98,7 +100,8 @@ impl Folder {
                 .to_str()
                 .is_some_and(|name| self.files.contains_key(name) || ours.contains(&name));
             if !written {
-                rename(&entry.path(), &self.partial_path.join(&name))?;
+                std::fs::copy(entry.path(), self.partial_path.join(&name))
+                    .with_context(|| format!("cannot copy {}", entry.path().display()))?;
             }
         }
         Ok(())
@@ -114,6 +117,24 @@ fn check_replaceable(path: &Path) -> Result<()> {
         "{} exists and is not an encoder folder: name another with --out",
         path.display()
     )
+}
+
+/// Where the older folder stands while the new one takes its place.
+fn old_path(path: &Path, name: &str) -> PathBuf {
+    path.with_file_name(format!(".{name}.old"))
+}
+
+/// Mends what an interrupted run left: the older folder returns to its place if that is empty,
+/// and goes if the new one has arrived.
+fn recover(path: &Path, old: &Path) -> Result<()> {
+    if !old.exists() {
+        return Ok(());
+    }
+    if path.exists() {
+        return std::fs::remove_dir_all(old)
+            .with_context(|| format!("cannot remove {}", old.display()));
+    }
+    rename(old, path)
 }
 
 fn is_empty_folder(path: &Path) -> bool {
@@ -135,6 +156,18 @@ mod tests {
             folder.write(name, name.as_bytes())?;
         }
         folder.finish()
+    }
+
+    #[test]
+    fn an_interrupted_run_loses_nothing() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("encoder");
+        write(&path, &["encoder.json"])?;
+        std::fs::write(path.join("README.md"), "card")?;
+        std::fs::rename(&path, folder.path().join(".encoder.old"))?;
+        write(&path, &["encoder.json"])?;
+        assert_eq!(names(&path), ["README.md", "encoder.json"]);
+        Ok(())
     }
 
     fn names(path: &Path) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! `encoder.json`. The encoder crate reads it; its documentation is the specification.
+//! `encoder.json`, as docs/format.md specifies it.
 
 use std::collections::BTreeMap;
 

@@ -80,6 +80,11 @@ impl Data {
             count >= batch,
             "{count} training pairs do not fill a batch of {batch}"
         );
+        ensure!(
+            !data.epoch((0..count).collect(), batch).is_empty(),
+            "the {count} training pairs share so many passages or queries that none of them fill a \
+             batch of {batch}: lower --batch-pairs"
+        );
         Ok(data)
     }
 

@@ -45,9 +45,11 @@ pub struct StepReport {
 /// A training run between two steps.
 pub struct Trainer {
     bert: Bert,
-    /// The base model as teacher; absent when the backbone is frozen and teaches itself.
+    /// The base model as teacher; absent when the network is the base model and teaches itself.
     teacher: Option<Bert>,
     backbone: Option<Vec<(String, Var)>>,
+    /// A backbone trained earlier that this run leaves as it is.
+    frozen_backbone: Option<HashMap<String, Tensor>>,
     heads: Vec<HeadVariables>,
     optimizer: AdamW,
     settings: Settings,
@@ -93,12 +95,18 @@ impl Trainer {
         if step > 0 {
             optimizer.restore(checkpoint.moments()?, step)?;
         }
-        let teacher = backbone.is_some().then(|| base.bert()).transpose()?;
+        let is_base = backbone.is_none() && checkpoint.backbone.is_none();
+        let teacher = (!is_base).then(|| base.bert()).transpose()?;
+        let frozen_backbone = match &backbone {
+            Some(_) => None,
+            None => checkpoint.backbone.clone(),
+        };
         let (settings, device) = (settings.clone(), device.clone());
         Ok(Self {
             bert,
             teacher,
             backbone,
+            frozen_backbone,
             heads,
             optimizer,
             settings,
@@ -236,7 +244,10 @@ impl Trainer {
                 ..self.begun.clone()
             },
             heads: self.frozen_heads()?,
-            backbone: self.backbone.as_deref().map(as_tensors),
+            backbone: match &self.backbone {
+                Some(variables) => Some(as_tensors(variables)),
+                None => self.frozen_backbone.clone(),
+            },
             optimizer: (self.step > 0).then(|| self.optimizer.save()),
         })
     }
