@@ -68,9 +68,19 @@ pub fn ensure(workspace: &Workspace) -> Result<PathBuf> {
             folder.display()
         ));
     } else {
+        refuse_another_model(&folder)?;
         fetch(workspace, &folder)?;
     }
     Ok(folder)
+}
+
+/// A model that the user names is theirs, whatever its hashes.
+fn refuse_another_model(folder: &Path) -> Result<()> {
+    if env::var_os("SISKIN_BASE_MODEL").is_some() && folder.join(MODEL_FILES[0].0).exists() {
+        return check_files(folder)
+            .context("SISKIN_BASE_MODEL names another model: unset it, or name an empty folder");
+    }
+    Ok(())
 }
 
 fn folder(workspace: &Workspace) -> PathBuf {
