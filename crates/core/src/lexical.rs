@@ -136,10 +136,11 @@ impl LexicalBuilder {
         let mut writer = Writer::default();
         writer.u8(u8::from(self.stemming == Stemming::English));
         writer.length(self.lengths.len());
+        let mean_length = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
         let lists: Vec<Vec<u8>> = self
             .terms
             .values()
-            .map(|list| self.write_list(list))
+            .map(|list| self.write_list(list, mean_length))
             .collect();
         self.write_dictionary(&mut writer, &lists);
         self.write_neighbour_words(&mut writer);
@@ -175,14 +176,13 @@ impl LexicalBuilder {
         }
     }
 
-    fn write_list(&self, list: &[(u32, f32)]) -> Vec<u8> {
+    fn write_list(&self, list: &[(u32, f32)], mean_length: f32) -> Vec<u8> {
         let mut writer = Writer::default();
         let passages: Vec<u32> = list.iter().map(|(passage, _)| *passage).collect();
         postings::write(&mut writer, &passages, self.lengths.len() as u32);
-        let mean = self.lengths.iter().sum::<f32>() / self.lengths.len().max(1) as f32;
         let impacts: Vec<u8> = list
             .iter()
-            .map(|&(passage, tf)| self.impact(passage, tf, mean))
+            .map(|&(passage, tf)| self.impact(passage, tf, mean_length))
             .collect();
         for pair in impacts.chunks(2) {
             writer.u8(pair[0] | pair.get(1).copied().unwrap_or_default() << 4);

@@ -148,8 +148,13 @@ impl Manifest {
             format: u16,
         }
         let file = MANIFEST_FILE.to_owned();
-        let version: Version =
-            serde_json::from_str(text).map_err(|_| Error::NotOurs { file: file.clone() })?;
+        let version: Version = serde_json::from_str(text).map_err(|error| {
+            let (file, reason) = (file.clone(), error.to_string());
+            match text.starts_with('{') && error.is_eof() {
+                true => Error::Corrupt { file, reason },
+                false => Error::NotOurs { file },
+            }
+        })?;
         container::check_version(MANIFEST_FILE, version.format)?;
         serde_json::from_str(text).map_err(|error| Error::Corrupt {
             file,

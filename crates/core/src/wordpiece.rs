@@ -1,4 +1,7 @@
 //! WordPiece for queries: the uncased BERT rules over a vocabulary, small enough for the browser.
+//!
+//! Non-goals: scripts beyond those of the vocabulary. All combining marks are dropped, where BERT
+//! drops the nonspacing ones: vowel signs of Indic scripts differ.
 
 use crate::ids::PieceId;
 use unicode_normalization::UnicodeNormalization;
