@@ -1,7 +1,7 @@
 //! What both browser modules do at JavaScript's edge.
 //!
-//! Every failure is thrown as an `Error` with a `code`; a panic is thrown as a string, after which
-//! the instance must not be used again.
+//! Every failure of ours is thrown as an `Error` with a `code`, a value of the wrong shape as one
+//! without; a panic is thrown as a string, after which the instance must not be used again.
 
 use js_sys::{Error, Reflect};
 use wasm_bindgen::{JsValue, throw_str};

@@ -22,7 +22,7 @@ impl QueryEncoder {
     /// Opens an encoder from the bytes of its files.
     ///
     /// # Errors
-    /// `version`, `corrupt` or `unsupported`.
+    /// `version`, `corrupt`, or `internal` when the network or tokenizer fails.
     #[wasm_bindgen(constructor)]
     pub fn new(
         encoder_json: &[u8],

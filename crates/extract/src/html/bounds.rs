@@ -1,7 +1,7 @@
 //! Bounds on what a parser's time grows with faster than a page's length: nesting and attributes.
 //!
-//! One scan over the tags, without parsing: it may miscount what stands in comments or in quoted
-//! attributes, by far less than the bounds.
+//! One scan over the tags, without parsing: it guards against accidents of generators, not against
+//! pages written to deceive it (end tags without a start, tags in comments or quoted attributes).
 
 use crate::ExtractError;
 
