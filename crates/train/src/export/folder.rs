@@ -130,7 +130,7 @@ fn recover(path: &Path, old: &Path) -> Result<()> {
     if !old.exists() {
         return Ok(());
     }
-    if path.exists() {
+    if path.exists() && !is_empty_folder(path) {
         return std::fs::remove_dir_all(old)
             .with_context(|| format!("cannot remove {}", old.display()));
     }
