@@ -71,7 +71,7 @@ fn words_are_near_bm25() {
         .collect();
     assert_eq!((names, report.queries), (vec!["words", "bm25"], 128));
     let [words, bm25] = [0, 1].map(|at| report.systems[at].mean().ndcg_at_10);
-    assert!(words >= 0.85 * bm25, "words {words:.3}, bm25 {bm25:.3}");
+    assert!(words >= 0.97 * bm25, "words {words:.3}, bm25 {bm25:.3}");
 }
 
 #[test]
