@@ -136,7 +136,7 @@ impl Encoder {
             .buckets
             .iter()
             .zip(&output.scores)
-            .map(|(bucket, scores)| winners::winners(scores, bucket.n as usize, bucket.k))
+            .map(|(bucket, scores)| winners::winners(scores.values(), bucket.n as usize, bucket.k))
             .collect();
         Ok(EncodedText {
             pieces,
@@ -155,7 +155,7 @@ impl Encoder {
         };
         check("hidden", output.hidden.len(), self.manifest.dim)?;
         for (bucket, scores) in self.manifest.buckets.iter().zip(&output.scores) {
-            check("a bucket", scores.len(), bucket.n as usize)?;
+            check("a bucket", scores.values().len(), bucket.n as usize)?;
         }
         Ok(())
     }

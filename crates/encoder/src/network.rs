@@ -18,8 +18,25 @@ pub(crate) struct Network {
 pub(crate) struct Output {
     /// Last-layer token vectors: `[tokens, dim]`.
     pub(crate) hidden: Vec<f32>,
-    /// Per bucket the scores of all its dimensions (eq. 2): `[tokens, n]`.
-    pub(crate) scores: Vec<Vec<f32>>,
+    /// Per bucket the scores of all its dimensions (eq. 2): `[tokens, n]`. Tract's own tensors:
+    /// they are megabytes, and looked at once.
+    pub(crate) scores: Vec<Scores>,
+}
+
+/// The scores of one bucket: a tensor of 32-bit floats.
+pub(crate) struct Scores(TValue);
+
+impl Scores {
+    fn new(tensor: TValue) -> TractResult<Self> {
+        values(&tensor)?;
+        Ok(Self(tensor))
+    }
+
+    /// All values, row-major.
+    pub(crate) fn values(&self) -> &[f32] {
+        // `new` has seen that the tensor has them.
+        values(&self.0).unwrap_or_default()
+    }
 }
 
 impl Network {
@@ -44,10 +61,8 @@ impl Network {
         let mut outputs = self.plan.run(tvec!(input.into()))?.into_iter();
         let hidden = outputs.next().context("no output")?;
         Ok(Output {
-            hidden: values(&hidden)?,
-            scores: outputs
-                .map(|scores| values(&scores))
-                .collect::<TractResult<_>>()?,
+            hidden: values(&hidden)?.to_vec(),
+            scores: outputs.map(Scores::new).collect::<TractResult<_>>()?,
         })
     }
 }
@@ -83,6 +98,6 @@ fn output_outlets(model: &InferenceModel, buckets: usize) -> TractResult<Vec<Out
     Ok(outlets)
 }
 
-fn values(tensor: &Tensor) -> TractResult<Vec<f32>> {
-    Ok(tensor.try_as_plain_ram()?.as_slice::<f32>()?.to_vec())
+fn values(tensor: &Tensor) -> TractResult<&[f32]> {
+    tensor.try_as_plain_ram()?.as_slice::<f32>()
 }
