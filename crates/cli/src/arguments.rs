@@ -76,6 +76,13 @@ pub struct IndexArguments {
     /// Write the index only, without siskin.js, WebAssembly and encoder.
     #[arg(long, conflicts_with = "runtime")]
     pub no_runtime: bool,
+    /// Folder of passages encoded by earlier runs, which are not encoded again [default:
+    /// siskin/passages in $XDG_CACHE_HOME or ~/.cache].
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Encode every passage, and keep none.
+    #[arg(long, conflicts_with = "cache")]
+    pub no_cache: bool,
     /// Name every file that was left out.
     #[arg(long, short)]
     pub verbose: bool,

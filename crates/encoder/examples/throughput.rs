@@ -4,6 +4,8 @@
 
 use std::time::Instant;
 
+use siskin_encoder::store::Pooling;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments
@@ -13,13 +15,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begin = Instant::now();
     let encoder = siskin_encoder::Encoder::open(folder)?;
     eprintln!("opened in {} ms", begin.elapsed().as_millis());
-    let passage = "posting lists are bit packed ".repeat(40);
-    let texts = vec![passage; count];
+    // Equal texts would be encoded once.
+    let texts: Vec<String> = (0..count)
+        .map(|number| format!("{number} ") + &"posting lists are bit packed ".repeat(40))
+        .collect();
+    let pieces = encoder.pieces(&texts[0])?.len();
     for threads in [1, 2] {
+        let mut store = encoder.passage_store(None, Pooling::Own, |note| eprintln!("{note}"))?;
         let begin = Instant::now();
-        encoder.encode_all(&texts, threads, |_| (), |_, _| ())?;
-        let rate = count as f64 / begin.elapsed().as_secs_f64();
-        eprintln!("{threads} threads: {rate:.1} passages a second");
+        let codes = store.encode(&texts, threads, |_| ())?.count();
+        let rate = codes as f64 / begin.elapsed().as_secs_f64();
+        eprintln!("{threads} threads: {rate:.1} passages of {pieces} pieces a second");
     }
     Ok(())
 }

@@ -74,6 +74,16 @@ pub enum EncoderError {
         /// What tract said.
         reason: String,
     },
+    /// Encoded passages could not be kept or read back.
+    #[error(
+        "cannot keep encoded passages in {file}: {source}; free space there or use another folder"
+    )]
+    Store {
+        /// The file, or the folder of a temporary one.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The tokenizer failed.
     #[error("the tokenizer failed on a text of {bytes} bytes: {reason}")]
     Tokenizer {
@@ -90,6 +100,15 @@ impl EncoderError {
         Self::Unfit {
             file: file.to_owned(),
             reason: reason.to_string(),
+        }
+    }
+
+    /// [`EncoderError::Store`] from a path and its error.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn store(path: &std::path::Path, source: std::io::Error) -> Self {
+        Self::Store {
+            file: path.display().to_string(),
+            source,
         }
     }
 

@@ -18,11 +18,13 @@ mod folder;
 mod manifest;
 mod network;
 #[cfg(not(target_family = "wasm"))]
-pub mod parallel;
+mod parallel;
 mod pool;
 mod query;
 #[cfg(not(target_family = "wasm"))]
 mod rows;
+#[cfg(not(target_family = "wasm"))]
+pub mod store;
 mod tokens;
 mod winners;
 

@@ -2,14 +2,15 @@
 //!
 //! Runs on the released encoder, or on the folder in `SISKIN_TEST_ENCODER`.
 
-#![allow(clippy::unwrap_used)] // tests may: a panic is a failure
+#![allow(clippy::unwrap_used, clippy::panic)] // tests may: a panic is a failure
 
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use siskin_core::encoded::{Encode, EncodedText, TokenWinners};
+use siskin_core::encoded::{Encode, EncodedText, PassageCodes, TokenWinners};
+use siskin_encoder::store::{Pooling, Progress};
 use siskin_encoder::{Encoder, Quantization, mean_pool};
 
 #[derive(Deserialize)]
@@ -174,20 +175,31 @@ fn many_texts_come_in_order_and_equal_single_ones() {
         .rev()
         .map(|golden| golden.text.as_str())
         .collect();
-    let mut found = vec![];
-    let progress = std::sync::atomic::AtomicUsize::new(0);
-    let count = |done| {
-        progress.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
-    };
-    encoder
-        .encode_all(&texts, 2, count, |index, text| {
-            assert_eq!(index, found.len());
-            found.push(text);
-        })
+    let mut last = Progress::default();
+    let mut store = encoder
+        .passage_store(None, Pooling::Mean, |note| panic!("{note}"))
         .unwrap();
+    let codes = store.encode(&texts, 2, |progress| last = progress).unwrap();
+    let found: Vec<PassageCodes> = codes.collect::<Result<_, _>>().unwrap();
     assert_eq!(found.len(), texts.len());
-    assert_eq!(progress.into_inner(), texts.len());
+    assert_eq!(
+        (last.known + last.missing, last.encoded),
+        (texts.len(), last.missing)
+    );
     for (found, text) in found.iter().zip(&texts).step_by(7) {
-        assert_eq!(*found, encoder.encode(text).unwrap());
+        let text = encoder.encode(text).unwrap();
+        let wanted = PassageCodes::new(&text, mean_pool(&text));
+        assert_eq!(found.pieces, wanted.pieces);
+        let close = |found: &[f32], wanted: &[f32]| {
+            let mut pairs = found.iter().zip(wanted);
+            found.len() == wanted.len()
+                && pairs
+                    .all(|(found, wanted)| (found - wanted).abs() <= wanted.abs() / 1024.0 + 1e-7)
+        };
+        assert!(close(&found.dense, &wanted.dense));
+        for (found, wanted) in found.winners.iter().zip(&wanted.winners) {
+            assert_eq!((found.k, &found.dimensions), (wanted.k, &wanted.dimensions));
+            assert!(close(&found.activations, &wanted.activations));
+        }
     }
 }

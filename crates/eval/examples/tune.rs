@@ -150,7 +150,7 @@ fn open(name: &str, encoder: &Encoder) -> Result<Collection, Box<dyn Error>> {
     let mut dataset = beir::load(Path::new(folder), None, split)?;
     dataset.queries.truncate(MAX_QUERIES);
     let pages = collection::pages(&dataset.documents);
-    let cache = siskin_eval::cache::default_folder();
+    let cache = siskin_encoder::store::default_folder();
     let site = Site::encode(pages, encoder, cache.as_deref(), &Quiet)?;
     let queries = encode_queries(&dataset.queries, encoder)?;
     Ok(Collection {

@@ -6,9 +6,7 @@
 pub mod baselines;
 pub mod beir;
 pub mod bm25;
-pub mod cache;
 pub mod collection;
-mod encoded_file;
 mod error;
 pub mod metrics;
 pub mod report;

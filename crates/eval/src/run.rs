@@ -10,6 +10,7 @@ use siskin_core::encoded::{Encode, EncodedQuery};
 use siskin_core::error::Error as CoreError;
 use siskin_core::page::Page;
 use siskin_core::search::{Engine, Mode, Query as EngineQuery, Scores};
+use siskin_encoder::store::Pooling;
 use siskin_encoder::{Encoder, mean_pool};
 
 use crate::baselines;
@@ -68,7 +69,8 @@ pub struct Settings {
     pub encoder: Option<PathBuf>,
     /// Folder of the encoder of `dense` and `hybrid`; needed for these.
     pub baseline_encoder: Option<PathBuf>,
-    /// Folder of encoded collections (see [`crate::cache::default_folder`]); `None` keeps none.
+    /// Folder of encoded passages (see [`siskin_encoder::store::default_folder`]); `None` keeps
+    /// none.
     pub cache: Option<PathBuf>,
     /// How the bundle is built and its scores are fused.
     pub build: BuildOptions,
@@ -248,7 +250,8 @@ fn dense_scores(
     cache: Option<&Path>,
     observer: &dyn Observer,
 ) -> Result<Vec<Vec<f64>>> {
-    let vectors = collection::encode(pages, encoder, cache, observer)?.into_vectors(pages);
+    let encoded = collection::encode(pages, encoder, Pooling::Mean, cache, observer)?;
+    let vectors = encoded.into_vectors(pages);
     let encode = |query: &Query| Ok(mean_pool(&encoder.encode(&query.text)?));
     let queries = dataset
         .queries

@@ -12,6 +12,7 @@ use siskin_core::page::Page;
 use siskin_core::rows::GenericRows;
 use siskin_core::search::Engine;
 use siskin_encoder::Encoder;
+use siskin_encoder::store::Pooling;
 
 use crate::beir::Query;
 use crate::collection::{self, EncodedPassages, Observer};
@@ -41,7 +42,7 @@ impl Site {
     ) -> Result<Self> {
         Ok(Self {
             rows: encoder.generic_rows()?,
-            encoded: collection::encode(&pages, encoder, cache, observer)?,
+            encoded: collection::encode(&pages, encoder, Pooling::Own, cache, observer)?,
             encoder: encoder.info(),
             vocabulary: encoder.vocabulary(),
             pages,

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use indicatif::ProgressBar;
 use siskin_core::search::Mode;
+use siskin_encoder::store;
+use siskin_eval::beir;
 use siskin_eval::collection::Observer;
 use siskin_eval::run::{Baseline, Settings, evaluate};
-use siskin_eval::{beir, cache};
 
 use super::Outcome;
 use crate::arguments::EvalArguments;
@@ -49,7 +50,7 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
     Ok(Settings {
         encoder: encoder_if(asks_network, own)?,
         baseline_encoder: encoder_if(asks_vectors, dense)?,
-        cache: cache::default_folder(),
+        cache: store::default_folder(),
         modes,
         baselines,
         ..Settings::default()

@@ -12,9 +12,8 @@ use siskin_core::encoded::{PassageCodes, PieceStatistics};
 use siskin_core::manifest::MANIFEST_FILE;
 use siskin_core::page::Page;
 use siskin_core::text::Stemming;
-use siskin_encoder::{
-    Encoder, MANIFEST_FILE as ENCODER_MANIFEST, MODEL_FILE, TOKENIZER_FILE, passage_pool,
-};
+use siskin_encoder::store::{self, Codes, PassageStore, Pooling, Progress};
+use siskin_encoder::{Encoder, MANIFEST_FILE as ENCODER_MANIFEST, MODEL_FILE, TOKENIZER_FILE};
 use siskin_extract::site::{self, SiteReport};
 
 use super::Outcome;
@@ -36,14 +35,15 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let mut site = read_site(&settings.site, talk)?;
     let mut staging = Staging::create(settings.output)?;
     let encoder = open_encoder(&settings.encoder, talk)?;
-    let bundle = build(std::mem::take(&mut site.pages), &encoder, talk)?;
-    write(&bundle, &mut staging)?;
+    let pages = std::mem::take(&mut site.pages);
+    let built = build(pages, &encoder, settings.cache.as_deref(), talk)?;
+    write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
         write_runtime(runtime, &settings.encoder, &mut staging)?;
     }
     let receipt = staging.put_in_place(talk)?;
     report_problems(&site, arguments.verbose, talk);
-    let summary = Summary::new(&settings.output_folder, &site, &bundle, &receipt, started);
+    let summary = Summary::new(&settings.output_folder, &site, built, &receipt, started);
     summary.print(arguments)?;
     Ok(outcome(&site))
 }
@@ -55,6 +55,8 @@ struct Settings {
     output_folder: PathBuf,
     encoder: PathBuf,
     runtime: Option<PathBuf>,
+    /// Folder of encoded passages; `None` keeps none.
+    cache: Option<PathBuf>,
 }
 
 impl Settings {
@@ -75,6 +77,10 @@ impl Settings {
             output,
             encoder,
             runtime,
+            cache: match arguments.no_cache {
+                true => None,
+                false => arguments.cache.clone().or_else(store::default_folder),
+            },
         })
     }
 }
@@ -96,49 +102,106 @@ fn open_encoder(folder: &Path, talk: Talk) -> Result<Encoder> {
     Ok(encoder?)
 }
 
-/// The bundle of `pages`.
+/// A bundle, and where the codes of its passages came from.
+struct Built {
+    bundle: Bundle,
+    encoded: Encoded,
+}
+
+/// The bundle of `pages`, whose passages may be known in the folder `cache`.
 ///
 /// # Errors
-/// When the network fails or the encoder has no rows.
-fn build(pages: Vec<Page>, encoder: &Encoder, talk: Talk) -> Result<Bundle> {
+/// When the network fails, the encoder has no rows or the codes cannot be kept.
+fn build(pages: Vec<Page>, encoder: &Encoder, cache: Option<&Path>, talk: Talk) -> Result<Built> {
     let options = BuildOptions {
         stemming: stemming(&pages),
         ..BuildOptions::default()
     };
     let rows = encoder.generic_rows()?;
-    let (codes, statistics) = encode(&pages, encoder, talk)?;
+    let note = |text: &str| talk.problem(text);
+    let mut store = encoder.passage_store(cache, Pooling::Own, note)?;
+    let (mut codes, progress) = encode(&pages, &mut store, talk)?;
     let spinner = talk.spinner("building the index");
     let mut builder = Builder::new(options, encoder.info());
-    let mut codes = codes.into_iter();
+    let mut statistics = PieceStatistics::default();
     for page in pages {
-        let own: Vec<_> = codes.by_ref().take(page.passages.len()).collect();
+        let own = codes.by_ref().take(page.passages.len());
+        let own: Vec<PassageCodes> = own.collect::<siskin_encoder::Result<_>>()?;
+        own.iter()
+            .for_each(|codes| store::count_pieces(&mut statistics, codes));
         builder.add_page(page, &own)?;
     }
+    drop(codes);
     let bundle = builder.finish(&encoder.vocabulary(), &rows, &statistics);
     spinner.finish_and_clear();
-    Ok(bundle?)
+    Ok(Built {
+        bundle: bundle?,
+        encoded: Encoded::new(progress, &store),
+    })
 }
 
-/// The codes of all passages in order, and what the word pieces mean on this site.
-fn encode(
+/// The codes of all passages in order, read as they are asked for.
+fn encode<'s>(
     pages: &[Page],
-    encoder: &Encoder,
+    store: &'s mut PassageStore<'_>,
     talk: Talk,
-) -> Result<(Vec<PassageCodes>, PieceStatistics)> {
+) -> Result<(Codes<'s>, Progress)> {
     let texts = passage_texts(pages);
-    let pooling = encoder.passage_pooling()?;
     let threads = thread::available_parallelism().map_or(1, Into::into);
-    let bar = talk.bar("encoding passages", texts.len());
-    let mut codes = Vec::with_capacity(texts.len());
-    let mut statistics = PieceStatistics::default();
-    let progress = |done| bar.set_position(done as u64);
-    let encoded = encoder.encode_all(&texts, threads, progress, |_, text| {
-        statistics.add(&text);
-        codes.push(PassageCodes::new(&text, passage_pool(&text, &pooling)));
+    let bar = talk.bar("encoding passages", 0);
+    let mut last = Progress::default();
+    let codes = store.encode(&texts, threads, |progress| {
+        if progress.encoded == 0 && progress.known > 0 {
+            let Progress { known, missing, .. } = progress;
+            bar.suspend(|| {
+                talk.remark(&format!(
+                    "{known} of {} passages are known",
+                    known + missing
+                ))
+            });
+        }
+        bar.set_length(progress.missing as u64);
+        bar.set_position(progress.encoded as u64);
+        last = progress;
     });
     bar.finish_and_clear();
-    encoded.context("cannot encode the site's passages")?;
-    Ok((codes, statistics))
+    Ok((codes.context("cannot encode the site's passages")?, last))
+}
+
+/// Where the codes of the passages came from.
+#[derive(Debug, Serialize)]
+struct Encoded {
+    /// Passages that went through the network.
+    encoded: usize,
+    /// Passages known from an earlier run, or equal to another one.
+    known: usize,
+    /// The encoder's folder of passages; none with `--no-cache`.
+    cache: Option<String>,
+    /// Bytes of all passages in it, those of other sites too.
+    cache_bytes: u64,
+}
+
+impl Encoded {
+    fn new(progress: Progress, store: &PassageStore<'_>) -> Self {
+        Self {
+            encoded: progress.encoded,
+            known: progress.known,
+            cache: store.folder().map(|folder| folder.display().to_string()),
+            cache_bytes: store.bytes(),
+        }
+    }
+
+    /// A line for people; nothing without a cache.
+    fn text(&self) -> String {
+        let Some(folder) = &self.cache else {
+            return String::new();
+        };
+        let (known, encoded) = (self.known, self.encoded);
+        let size = talk::size(self.cache_bytes);
+        format!(
+            "{known} passages were known, {encoded} encoded; kept for the next run, {size}: {folder}\n"
+        )
+    }
 }
 
 fn passage_texts(pages: &[Page]) -> Vec<String> {
@@ -221,6 +284,7 @@ struct Summary {
     index_bytes: usize,
     total_bytes: u64,
     seconds: f64,
+    codes: Encoded,
 }
 
 #[derive(Debug, Serialize)]
@@ -234,7 +298,7 @@ impl Summary {
     fn new(
         output: &Path,
         site: &SiteReport,
-        bundle: &Bundle,
+        Built { bundle, encoded }: Built,
         receipt: &Receipt,
         started: Instant,
     ) -> Self {
@@ -253,6 +317,7 @@ impl Summary {
             index_bytes: bundle.files.iter().map(Vec::len).sum(),
             total_bytes: receipt.files.values().map(|file| file.bytes).sum(),
             seconds: (started.elapsed().as_secs_f64() * 10.0).round() / 10.0,
+            codes: encoded,
         }
     }
 
@@ -276,6 +341,7 @@ impl Summary {
             talk::size(self.total_bytes),
             self.output,
         );
+        text += &self.codes.text();
         if !self.bad_bytes.is_empty() {
             text += &format!(
                 "with replaced bytes {}: named above\n",

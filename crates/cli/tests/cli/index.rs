@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::PathBuf;
 
 use crate::support::{contents, encoder, folder, html, index_arguments, names, siskin, site};
 
@@ -52,6 +53,34 @@ fn the_same_site_gives_the_same_bytes() {
         );
     }
     assert_eq!(contents(&outputs[0]), contents(&outputs[1]));
+}
+
+#[test]
+fn passages_known_from_an_earlier_run_give_the_same_bytes_without_the_network() {
+    let (site, out) = (site(), tempfile::tempdir().unwrap());
+    let cache = out.path().join("cache");
+    let index = |name: &str, options: &[&str]| {
+        let output = out.path().join(name);
+        let mut arguments = index_arguments(site.path());
+        arguments.extend(["--json".into(), "--output".into(), output.clone()]);
+        arguments.extend(options.iter().map(PathBuf::from));
+        let run = siskin(arguments);
+        assert_eq!(run.code, 0, "{run:?}");
+        let summary: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let count = |key: &str| summary["codes"][key].as_u64().unwrap();
+        (contents(&output), count("known"), count("encoded"))
+    };
+    let cached = ["--cache", cache.to_str().unwrap()];
+    let (fresh, known, passages) = index("fresh", &["--no-cache"]);
+    assert_eq!(known, 0);
+    assert_eq!(index("first", &cached), (fresh.clone(), 0, passages));
+    assert_eq!(index("second", &cached), (fresh.clone(), passages, 0));
+    let packs = contents(&cache);
+    let (pack, whole) = packs.first_key_value().unwrap();
+    fs::write(cache.join(pack), &whole[..whole.len() / 2]).unwrap();
+    let (resumed, known, encoded) = index("resumed", &cached);
+    assert_eq!((resumed, known + encoded), (fresh, passages));
+    assert!(known > 0 && encoded > 0, "{known} known, {encoded} encoded");
 }
 
 #[test]

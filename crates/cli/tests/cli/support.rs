@@ -17,11 +17,13 @@ pub struct Run {
     pub stderr: String,
 }
 
-/// Runs the binary outside any checkout, so that only the arguments count.
+/// Runs the binary outside any checkout and with a cache of the tests' own, so that only the
+/// arguments count.
 pub fn siskin<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Run {
     let output = Command::new(env!("CARGO_BIN_EXE_siskin"))
         .args(arguments)
         .current_dir(std::env::temp_dir())
+        .env("XDG_CACHE_HOME", cache())
         .output()
         .unwrap();
     Run {
@@ -29,6 +31,13 @@ pub fn siskin<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Run {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
+}
+
+/// The cache of all runs of one test process, in the folder for what tests leave behind.
+fn cache() -> &'static Path {
+    static CACHE: OnceLock<TempDir> = OnceLock::new();
+    let make = || tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    CACHE.get_or_init(make).path()
 }
 
 /// Runs the binary, which must fail with a one-line error: the text behind `error: `.

@@ -1,0 +1,121 @@
+//! One passage's codes as bytes.
+//!
+//! ```text
+//! varint tokens; varint piece per token
+//! varint buckets; per bucket: varint k; tokens · k varint dimensions; tokens · k f16 activations
+//! varint dim; dim f16 dense
+//! ```
+//!
+//! Fresh codes take the same way as stored ones, so both have the same rounding.
+
+use siskin_core::bytes::{Reader, Writer};
+use siskin_core::encoded::{PassageCodes, TokenWinners};
+use siskin_core::error::Result;
+use siskin_core::ids::PieceId;
+
+/// The largest 16-bit float.
+const LARGEST: f32 = 65_504.0;
+
+/// The bytes of `codes`; larger numbers than a 16-bit float has become the largest one.
+pub(super) fn write(codes: &PassageCodes) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.length(codes.pieces.len());
+    for piece in &codes.pieces {
+        writer.varint(piece.0);
+    }
+    writer.length(codes.winners.len());
+    for bucket in &codes.winners {
+        writer.length(bucket.k);
+        for &dimension in &bucket.dimensions {
+            writer.varint(dimension);
+        }
+        write_floats(&mut writer, &bucket.activations);
+    }
+    writer.length(codes.dense.len());
+    write_floats(&mut writer, &codes.dense);
+    writer.into_bytes()
+}
+
+fn write_floats(writer: &mut Writer, values: &[f32]) {
+    for value in values {
+        writer.f16(value.clamp(-LARGEST, LARGEST));
+    }
+}
+
+/// Reads bytes of [`write`]; `file` names them in errors.
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<PassageCodes> {
+    let mut reader = Reader::new(file, bytes);
+    let tokens = reader.count(8)?;
+    let pieces = (0..tokens)
+        .map(|_| reader.varint().map(PieceId))
+        .collect::<Result<_>>()?;
+    let buckets = reader.count(8)?;
+    let winners = (0..buckets)
+        .map(|_| read_winners(&mut reader, tokens))
+        .collect::<Result<_>>()?;
+    let dim = reader.count(16)?;
+    let dense = read_floats(&mut reader, dim)?;
+    reader.finish()?;
+    Ok(PassageCodes {
+        pieces,
+        winners,
+        dense,
+    })
+}
+
+fn read_winners(reader: &mut Reader<'_>, tokens: usize) -> Result<TokenWinners> {
+    let k = reader.varint()? as usize;
+    let count = tokens.saturating_mul(k);
+    let dimensions = (0..count).map(|_| reader.varint()).collect::<Result<_>>()?;
+    Ok(TokenWinners {
+        k,
+        dimensions,
+        activations: read_floats(reader, count)?,
+    })
+}
+
+fn read_floats(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f32>> {
+    (0..count).map(|_| reader.f16()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes() -> PassageCodes {
+        PassageCodes {
+            pieces: vec![PieceId(30_521), PieceId(7)],
+            winners: vec![TokenWinners {
+                k: 2,
+                dimensions: vec![9, 8191, 0, 70_000],
+                activations: vec![1.5, 0.25, -3.0, 0.0],
+            }],
+            dense: vec![0.5, -0.75, 0.0],
+        }
+    }
+
+    #[test]
+    fn what_is_written_comes_back() {
+        for codes in [codes(), PassageCodes::default()] {
+            assert_eq!(read("x", &write(&codes)).unwrap(), codes);
+        }
+    }
+
+    #[test]
+    fn numbers_are_rounded_once() {
+        let mut fresh = codes();
+        fresh.dense = vec![0.1, 1e9, f32::NEG_INFINITY];
+        let once = read("x", &write(&fresh)).unwrap();
+        assert_eq!(once.dense[1..], [LARGEST, -LARGEST]);
+        assert!(once.dense[0] != 0.1 && (once.dense[0] - 0.1).abs() < 1e-4);
+        assert_eq!(read("x", &write(&once)).unwrap(), once);
+    }
+
+    #[test]
+    fn cut_bytes_are_refused() {
+        let bytes = write(&codes());
+        for end in 0..bytes.len() {
+            assert!(read("x", &bytes[..end]).is_err(), "cut at byte {end}");
+        }
+    }
+}
