@@ -154,7 +154,7 @@ Examples:
   siskin eval scifact --split test --mode table --baseline bm25 --json
 
 DATASET is a folder in the form of BEIR: corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv. Encoded
-collections are kept and used again.")]
+passages are kept and used again, those of siskin index too.")]
 pub struct EvalArguments {
     /// Folder of the data set.
     #[arg(value_name = "DATASET")]
