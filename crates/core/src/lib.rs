@@ -23,5 +23,6 @@ pub mod search;
 pub mod site_rows;
 pub mod text;
 pub mod uhd;
+mod unicode;
 pub mod units;
 pub mod wordpiece;

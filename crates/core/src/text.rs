@@ -6,8 +6,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 use std::ops::Range;
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use crate::unicode::{is_mark, push_folded};
 
 /// Longest term kept, in bytes; what is longer is data, not a word.
 pub const MAX_TERM_BYTES: usize = 64;
@@ -137,16 +136,15 @@ impl Analyzer {
     }
 }
 
-/// Lower case, compatibility forms unified, accents removed.
+/// Lower case, compatibility forms unified, accents and what has no width removed.
 #[must_use]
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    text.nfkd()
-        .filter(|c| !is_combining_mark(*c))
-        .flat_map(char::to_lowercase)
-        .collect()
+    let mut folded = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_folded(c, &mut folded));
+    folded
 }
 
 /// Whether a folded word is one of English's function words.
@@ -163,7 +161,7 @@ fn chunks(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || is_combining_mark(c)
+    c.is_alphanumeric() || c == '_' || is_mark(c)
 }
 
 /// Scripts written without spaces: each character is a word.

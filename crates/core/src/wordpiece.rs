@@ -4,8 +4,7 @@
 //! drops the nonspacing ones: vowel signs of Indic scripts differ.
 
 use crate::ids::PieceId;
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use crate::unicode::push_plain;
 
 /// A word longer than this many characters becomes one unknown piece, as in BERT.
 const MAX_WORD_CHARACTERS: usize = 100;
@@ -97,11 +96,9 @@ impl Vocabulary {
 fn basic_tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut word = String::new();
-    for c in text
-        .nfd()
-        .filter(|c| !is_combining_mark(*c) && !is_dropped(*c))
-        .flat_map(char::to_lowercase)
-    {
+    let mut plain = String::with_capacity(text.len());
+    text.chars().for_each(|c| push_plain(c, &mut plain));
+    for c in plain.chars().filter(|c| !is_dropped(*c)) {
         if c.is_whitespace() {
             flush(&mut word, &mut tokens);
         } else if stands_alone(c) {
