@@ -34,7 +34,10 @@ fn plain(c: char) -> String {
 /// more than accents stay.
 fn folded(c: char) -> String {
     let letters = [c].into_iter().nfkd().filter(|c| !is_ignored(*c));
-    letters.flat_map(char::to_lowercase).map(unstroked).collect()
+    letters
+        .flat_map(char::to_lowercase)
+        .map(unstroked)
+        .collect()
 }
 
 /// Accents of Latin, Greek and Cyrillic, points of Hebrew and Arabic, marks on symbols, variation
@@ -45,7 +48,7 @@ fn is_ignored(c: char) -> bool {
         0x300..=0x36f | 0x483..=0x489 | 0x591..=0x5bd | 0x5bf..=0x5c7 | 0x610..=0x61a
             | 0x640 | 0x64b..=0x65f | 0x670 | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff
             | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f
-            | 0xad | 0x34f | 0x61c | 0x180e | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f
+            | 0xad | 0x61c | 0x180e | 0x200b..=0x200f | 0x202a..=0x202e | 0x2060..=0x206f
             | 0xfeff | 0xe0000..=0xe0fff
     )
 }

@@ -46,6 +46,20 @@ const KINDS: [Kind; 5] = [
     Kind::Passages,
 ];
 
+impl Kind {
+    /// Its name in manifest and messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lexical => "lexical",
+            Self::Uhd => "uhd",
+            Self::Dense => "dense",
+            Self::Rows => "rows",
+            Self::Passages => "passages",
+        }
+    }
+}
+
 /// Wraps a payload.
 #[must_use]
 pub fn wrap(kind: Kind, payload: &[u8]) -> Vec<u8> {

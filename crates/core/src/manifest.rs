@@ -172,7 +172,7 @@ impl Manifest {
             .iter()
             .find(|file| file.kind == kind && file.bucket == bucket);
         found.ok_or_else(|| Error::MissingFile {
-            file: format!("its {kind:?} file").to_lowercase(),
+            file: format!("its {} file", kind.name()),
         })
     }
 

@@ -4,9 +4,9 @@
 //! of camelCase and snake_case words, and, when symbols make it more than its words
 //! (`--release`, `Vec::push`, `$PSStyle`, `C++`), the chunk itself, verbatim.
 
+use crate::unicode::{is_mark, push_folded};
 use rust_stemmers::{Algorithm, Stemmer};
 use std::ops::Range;
-use crate::unicode::{is_mark, push_folded};
 
 /// Longest term kept, in bytes; what is longer is data, not a word.
 pub const MAX_TERM_BYTES: usize = 64;

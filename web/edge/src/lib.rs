@@ -3,9 +3,13 @@
 //! Every failure of ours is thrown as an `Error` with a `code`, a value of the wrong shape as one
 //! without; a panic is thrown as a string, after which the instance must not be used again.
 
+mod read;
+
 use js_sys::{Error, Reflect};
 use wasm_bindgen::{JsValue, throw_str};
 use web_sys::console;
+
+pub use read::{Misfit, read};
 
 /// Makes a panic reach the console, and JavaScript, with its message.
 pub fn catch_panics() {
@@ -19,8 +23,8 @@ pub fn catch_panics() {
 /// What JavaScript catches: an `Error` with `message` and, as `code`, one of `SearchErrorCode`
 /// (www/src/errors.ts).
 #[must_use]
-pub fn thrown(code: &str, error: &dyn std::error::Error) -> JsValue {
-    let thrown = Error::new(&error.to_string());
+pub fn thrown(code: &str, message: &str) -> JsValue {
+    let thrown = Error::new(message);
     match Reflect::set(
         &thrown,
         &JsValue::from_str("code"),

@@ -49,7 +49,7 @@ impl QueryEncoder {
 }
 
 fn thrown(error: &EncoderError) -> JsValue {
-    siskin_web_edge::thrown(code(error), error)
+    siskin_web_edge::thrown(code(error), &error.to_string())
 }
 
 /// The code of `SearchError` (www/src/errors.ts) that stands for an error.

@@ -3,11 +3,14 @@
 //! Translates between JavaScript and `siskin_core::search`, and nothing else; how failures are
 //! thrown is told in `siskin_web_edge`.
 
+use js_sys::{Array, JSON, Object};
+use serde::Deserialize;
+use siskin_core::container;
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
-use siskin_core::manifest::Manifest;
-use siskin_core::search::{Engine, Mode, Query};
-use std::collections::HashMap;
+use siskin_core::manifest::{MANIFEST_FILE, Manifest};
+use siskin_core::search::{Engine, Match, MatchKind, Mode, Query, SearchResult};
+use siskin_web_edge::read;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(start)]
@@ -19,7 +22,7 @@ fn start() {
 #[wasm_bindgen]
 pub struct SearchLoader {
     manifest: Manifest,
-    files: HashMap<String, Vec<u8>>,
+    files: Vec<(String, Vec<u8>)>,
 }
 
 #[wasm_bindgen]
@@ -30,16 +33,16 @@ impl SearchLoader {
     /// `version` or `corrupt`.
     #[wasm_bindgen(constructor)]
     pub fn new(manifest_json: &str) -> Result<SearchLoader, JsValue> {
-        let manifest = Manifest::parse(manifest_json).map_err(|error| thrown(&error))?;
+        let manifest = manifest(manifest_json).map_err(|error| thrown(&error))?;
         Ok(Self {
             manifest,
-            files: HashMap::new(),
+            files: Vec::new(),
         })
     }
 
     /// Adds a file by the path that the manifest gives it.
     pub fn add_file(&mut self, path: String, bytes: Vec<u8>) {
-        self.files.insert(path, bytes);
+        self.files.push((path, bytes));
     }
 
     /// Opens the bundle. Without the files of meaning only mode `words` answers.
@@ -47,7 +50,10 @@ impl SearchLoader {
     /// # Errors
     /// `version` or `corrupt`.
     pub fn open(mut self) -> Result<SearchEngine, JsValue> {
-        let engine = Engine::open(self.manifest, |file| self.files.remove(&file.path));
+        let engine = Engine::open(self.manifest, |file| {
+            let at = self.files.iter().position(|(path, _)| *path == file.path);
+            at.map(|at| self.files.swap_remove(at).1)
+        });
         Ok(SearchEngine {
             engine: engine.map_err(|error| thrown(&error))?,
         })
@@ -88,7 +94,8 @@ impl SearchEngine {
         encoded: JsValue,
         limit: usize,
     ) -> Result<JsValue, JsValue> {
-        let encoded: EncodedQuery = serde_wasm_bindgen::from_value(encoded)?;
+        let encoded: EncodedQuery =
+            read(encoded).map_err(|error| JsError::new(&error.to_string()))?;
         self.results(&Query {
             text,
             mode: Mode::Full,
@@ -99,12 +106,74 @@ impl SearchEngine {
 
     fn results(&self, query: &Query<'_>) -> Result<JsValue, JsValue> {
         let results = self.engine.search(query).map_err(|error| thrown(&error))?;
-        Ok(serde_wasm_bindgen::to_value(&results)?)
+        Ok(results.iter().map(result_object).collect::<Array>().into())
     }
 }
 
+/// [`Manifest::parse`] by the browser's own JSON: a second parser would be a seventh of the module.
+fn manifest(json: &str) -> Result<Manifest, Error> {
+    #[derive(Deserialize)]
+    struct Version {
+        format: u16,
+    }
+    let misfit = |reason: &dyn ToString| Error::Corrupt {
+        file: MANIFEST_FILE.to_owned(),
+        reason: reason.to_string(),
+    };
+    let value = JSON::parse(json).map_err(|_| misfit(&"it is not JSON"))?;
+    let version: Version = read(value.clone()).map_err(|_| Error::NotOurs {
+        file: MANIFEST_FILE.to_owned(),
+    })?;
+    container::check_version(MANIFEST_FILE, version.format)?;
+    read(value).map_err(|error| misfit(&error))
+}
+
+/// `{url, title, heading, excerpt, score, matches: [{kind, query, text}]}`.
+fn result_object(result: &SearchResult) -> JsValue {
+    let SearchResult {
+        url,
+        title,
+        heading,
+        excerpt,
+        score,
+        matches,
+    } = result;
+    object(&[
+        ("url", url.into()),
+        ("title", title.into()),
+        ("heading", heading.into()),
+        ("excerpt", excerpt.into()),
+        ("score", (*score).into()),
+        (
+            "matches",
+            matches.iter().map(match_object).collect::<Array>().into(),
+        ),
+    ])
+}
+
+fn match_object(found: &Match) -> JsValue {
+    let Match { kind, query, text } = found;
+    let kind = match kind {
+        MatchKind::Word => "word",
+        MatchKind::Meaning => "meaning",
+    };
+    object(&[
+        ("kind", kind.into()),
+        ("query", query.into()),
+        ("text", text.into()),
+    ])
+}
+
+fn object(entries: &[(&str, JsValue)]) -> JsValue {
+    let pairs = entries
+        .iter()
+        .map(|(key, value)| Array::of2(&(*key).into(), value));
+    let object = Object::from_entries(&pairs.collect::<Array>());
+    object.map_or_else(|failure| failure, Into::into)
+}
+
 fn thrown(error: &Error) -> JsValue {
-    siskin_web_edge::thrown(code(error), error)
+    siskin_web_edge::thrown(code(error), &error.to_string())
 }
 
 /// The code of `SearchError` (www/src/errors.ts) that stands for an error.
