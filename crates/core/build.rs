@@ -8,8 +8,22 @@ use std::{env, fs, io};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Syllables are taken apart by arithmetic.
-const HANGUL: std::ops::RangeInclusive<char> = '\u{ac00}'..='\u{d7a3}';
+/// What stays as it is: Hangul syllables, which are taken apart by arithmetic, and forms that exist
+/// for the sake of older character sets: they would be half of the tables.
+fn stays(c: char) -> bool {
+    matches!(
+        u32::from(c),
+        0xac00..=0xd7a3
+            | 0x2f00..=0x2fd5    // radicals
+            | 0x3200..=0x33ff    // enclosed and squared words
+            | 0xf900..=0xfaff    // compatibility ideographs
+            | 0xfb50..=0xfdff    // Arabic ligatures
+            | 0xfe70..=0xfefc    // Arabic letters by position
+            | 0x1ee00..=0x1eeff  // Arabic mathematics
+            | 0x1f100..=0x1f2ff  // enclosed letters
+            | 0x2f800..=0x2fa1f  // compatibility ideographs
+    )
+}
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -93,7 +107,7 @@ impl Run {
 
 fn runs(becomes: impl Fn(char) -> Option<String>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let changed = ('\0'..=char::MAX).filter(|c| !HANGUL.contains(c));
+    let changed = ('\0'..=char::MAX).filter(|c| !stays(*c));
     for (c, to) in changed.filter_map(|c| Some((u32::from(c), becomes(c)?))) {
         match runs.last_mut() {
             Some(run) if run.length == 1 && run.takes(c, &to, 1) && !to.is_empty() => {
