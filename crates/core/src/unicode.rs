@@ -29,10 +29,11 @@ pub fn push_folded(c: char, out: &mut String) {
     }
 }
 
-/// Whether a character belongs to the one before it: an accent, a vowel sign.
+/// Whether a character belongs to the one before it: an accent, a vowel sign, what has no width.
 #[must_use]
-pub fn is_mark(c: char) -> bool {
-    !c.is_ascii() && PLAIN.run(c).is_some_and(|run| run.first.is_none())
+pub fn extends(c: char) -> bool {
+    let vanishes = |table: &Table| table.run(c).is_some_and(|run| run.first.is_none());
+    !c.is_ascii() && (vanishes(&PLAIN) || vanishes(&FOLDED))
 }
 
 /// Takes a Hangul syllable apart (Unicode 3.12); false for any other character.
@@ -144,6 +145,13 @@ mod tests {
     }
 
     #[test]
+    fn only_marks_and_what_has_no_width_extend() {
+        let others = ('\0'..=char::MAX).filter(|c| extends(*c) && !is_combining_mark(*c));
+        assert!(others.into_iter().all(|c| folded(c).is_empty()));
+        assert!(extends('\u{ad}') && extends('\u{200d}') && !extends('é') && !extends('-'));
+    }
+
+    #[test]
     fn older_forms_stay_as_they_are() {
         let blocks = ('\0'..=char::MAX).filter(|c| stays(*c));
         assert!(blocks.into_iter().all(|c| folded(c) == c.to_string()));
@@ -155,7 +163,7 @@ mod tests {
             let letters = [c].into_iter().nfd().filter(|c| !is_combining_mark(*c));
             let expected: String = letters.flat_map(char::to_lowercase).collect();
             assert_eq!(pushed(push_plain, &c.to_string()), expected, "{c:?}");
-            assert_eq!(is_mark(c), is_combining_mark(c), "{c:?}");
+            assert!(extends(c) || !is_combining_mark(c), "{c:?}");
         }
     }
 
