@@ -47,21 +47,16 @@ fn tails(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     if inner.len() > MAX_WHOLE_BYTES || inner.contains(|c| BETWEEN_PIECES.contains(c)) {
         return Vec::new();
     }
-    let bare = inner.len() - inner.trim_start_matches(|c| !is_word_char(c)).len();
-    let paths = inner
-        .match_indices("::")
-        .chain(inner.match_indices('.'))
-        .map(|(at, separator)| at + separator.len());
-    let mut starts: Vec<usize> = std::iter::once(bare)
-        .chain(paths)
-        .filter(|at| *at >= bare.max(1))
-        .filter(|at| inner[*at..].starts_with(is_word_char))
-        .filter(|at| inner[*at..].contains(|c| !is_word_char(c)))
-        .collect();
-    starts.sort_unstable();
-    starts.dedup();
-    let tails = starts.into_iter().map(|at| range.start + at..range.end);
-    tails.collect()
+    let mut tails = Vec::new();
+    for (at, c) in inner.char_indices().skip(1) {
+        let before = &inner[..at];
+        let bare = is_word_char(c) && !before.contains(is_word_char);
+        let begins = bare || before.ends_with("::") || before.ends_with('.');
+        if begins && is_word_char(c) && inner[at..].contains(|c| !is_word_char(c)) {
+            tails.push(range.start + at..range.end);
+        }
+    }
+    tails
 }
 
 /// The chunk without surrounding punctuation, if symbols make it more than one word.

@@ -143,19 +143,18 @@ fn spaced(text: &str, word: Range<usize>, cuts: &mut Vec<Cut>) {
         return;
     }
     cuts.push((word.clone(), TermKind::Word));
-    let mut parts = Vec::new();
-    for segment in segments(text, word.clone()) {
-        parts.push(segment.clone());
-        parts.extend(runs(text, segment));
-    }
+    let mut add = |part| cuts.push((part, TermKind::Part));
     if word.len() <= MAX_WHOLE_BYTES {
         let dots = text[word.clone()].match_indices('.');
-        parts.extend(dots.map(|(dot, _)| word.start..word.start + dot));
+        dots.for_each(|(dot, _)| add(word.start..word.start + dot));
     }
-    parts.retain(|part| *part != word);
-    parts.sort_unstable_by_key(|part| (part.start, part.end));
-    parts.dedup();
-    cuts.extend(parts.into_iter().map(|part| (part, TermKind::Part)));
+    for segment in segments(text, word.clone()) {
+        let runs = runs(text, segment.clone());
+        if segment != word {
+            add(segment);
+        }
+        runs.into_iter().for_each(&mut add);
+    }
 }
 
 /// The parts of `camelCase`, `HTTPServer`, `snake_case`.
@@ -209,7 +208,7 @@ fn runs(text: &str, segment: Range<usize>) -> Vec<Range<usize>> {
     let speaking = runs
         .iter()
         .all(|(run, number)| *number || letters(run) >= MIN_LETTERS_BESIDE_DIGITS);
-    match speaking {
+    match speaking && runs.len() > 1 {
         true => runs.into_iter().map(|(run, _)| run).collect(),
         false => Vec::new(),
     }
