@@ -116,16 +116,20 @@ fn manifest(json: &str) -> Result<Manifest, Error> {
     struct Version {
         format: u16,
     }
-    let misfit = |reason: &dyn ToString| Error::Corrupt {
+    let misfit = |reason: &str| Error::Corrupt {
         file: MANIFEST_FILE.to_owned(),
-        reason: reason.to_string(),
+        reason: reason.to_owned(),
     };
-    let value = JSON::parse(json).map_err(|_| misfit(&"it is not JSON"))?;
-    let version: Version = read(value.clone()).map_err(|_| Error::NotOurs {
+    let not_ours = || Error::NotOurs {
         file: MANIFEST_FILE.to_owned(),
+    };
+    let value = JSON::parse(json).map_err(|_| match json.starts_with('{') {
+        true => misfit("it is not JSON"),
+        false => not_ours(),
     })?;
+    let version: Version = read(value.clone()).map_err(|_| not_ours())?;
     container::check_version(MANIFEST_FILE, version.format)?;
-    read(value).map_err(|error| misfit(&error))
+    read(value).map_err(|_| misfit("a value has another shape than it should"))
 }
 
 /// `{url, title, heading, excerpt, score, matches: [{kind, query, text}]}`.
