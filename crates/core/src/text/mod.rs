@@ -233,7 +233,7 @@ mod tests {
             ("utf8", "utf8 (utf) (8)"),
             (
                 "Base64Encoder",
-                "base64encoder (base) (base64) (64) (encod)",
+                "base64encoder (base64) (base) (64) (encod)",
             ),
             ("x86_64", "x86_64 (x86) (64)"),
             ("i32 h264", "i32 h264"),
