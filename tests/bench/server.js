@@ -1,0 +1,91 @@
+/** A static server that counts what it sends. */
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+
+const TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
+
+/** Lets pages see how much memory they use. */
+const ISOLATION = {
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+};
+
+/** A rough size of a response's headers; told apart from the bodies. */
+export const HEADER_BYTES = 200;
+
+/** Serves `folder`; a file that is in `copies` too goes out as it is there, in brotli. */
+export class Server {
+  origin = "";
+  /** Put before every script, for looking into workers; such bytes are not counted as real. */
+  prelude = "";
+  requests = 0;
+  body_bytes = 0;
+  /** Paths that were not found. */
+  missing = [];
+  #folder;
+  #copies;
+  #server = createServer((request, response) => this.#answer(request, response));
+
+  constructor(folder, copies) {
+    this.#folder = folder;
+    this.#copies = copies;
+    this.#server.keepAliveTimeout = 60_000;
+  }
+
+  async start() {
+    await new Promise((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.origin = `http://127.0.0.1:${this.#server.address().port}`;
+    return this;
+  }
+
+  stop() {
+    this.#server.closeAllConnections();
+    return new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** What was sent since the last call. */
+  take() {
+    const { requests, body_bytes } = this;
+    this.requests = 0;
+    this.body_bytes = 0;
+    return { requests, body_bytes, header_bytes: requests * HEADER_BYTES };
+  }
+
+  async #answer(request, response) {
+    const path = normalize(decodeURIComponent(new URL(request.url, this.origin).pathname));
+    const name = path.endsWith("/") ? `${path}index.html` : path;
+    const accepts = /\bbr\b/.test(request.headers["accept-encoding"] ?? "");
+    const packed = accepts && !this.prelude && (await read(join(this.#copies, name)));
+    let content = packed || (await read(join(this.#folder, name)));
+    this.requests += 1;
+    if (content === undefined) {
+      this.missing.push(path);
+      response.writeHead(404, { "content-length": 0 }).end();
+      return;
+    }
+    if (this.prelude && extname(name) === ".js") {
+      content = Buffer.concat([Buffer.from(this.prelude), content]);
+    }
+    this.body_bytes += content.length;
+    response.writeHead(200, {
+      "content-type": TYPES[extname(name)] ?? "application/octet-stream",
+      "content-length": content.length,
+      "cache-control": "max-age=3600",
+      ...(packed && { "content-encoding": "br" }),
+      ...ISOLATION,
+    });
+    response.end(content);
+  }
+}
+
+function read(path) {
+  return readFile(path).catch(() => undefined);
+}

@@ -1,0 +1,59 @@
+/** The searches that are compared: how each is built and what its page loads. */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const HERE = dirname(fileURLToPath(import.meta.url));
+
+/** V8's own limit would end the larger builds earlier. */
+const NODE = [process.execPath, "--max-old-space-size=6144"];
+
+function library(name, packageName = name) {
+  return {
+    version: () => packageVersion(packageName),
+    command: (site, out) => [...NODE, join(HERE, "build.js"), name, site, out],
+  };
+}
+
+/** `command(site, out)` is a command line that reads the site and writes the index to `out`. */
+export const SYSTEMS = {
+  siskin: {
+    version: () => "this checkout",
+    command: (site, out) => [
+      needed("SISKIN_BINARY"),
+      "index",
+      site,
+      "--output",
+      out,
+      "--encoder",
+      needed("SISKIN_ENCODER_DIR"),
+      "--runtime",
+      needed("SISKIN_DIST_DIR"),
+    ],
+  },
+  pagefind: {
+    version: () => packageVersion("pagefind"),
+    command: (site, out) => [
+      process.execPath,
+      join(HERE, "node_modules/pagefind/lib/runner/bin.cjs"),
+      "--site",
+      site,
+      "--output-path",
+      out,
+    ],
+  },
+  minisearch: library("minisearch"),
+  orama: library("orama", "@orama/orama"),
+  lunr: library("lunr"),
+};
+
+function packageVersion(name) {
+  const { dependencies } = JSON.parse(readFileSync(join(HERE, "package.json"), "utf8"));
+  return dependencies[name];
+}
+
+function needed(variable) {
+  const value = process.env[variable];
+  if (!value) throw new Error(`${variable} is not set; cargo xtask bench sets it`);
+  return value;
+}
