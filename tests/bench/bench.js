@@ -130,7 +130,7 @@ function buildIndex(name, system, folder) {
   if (cost.status !== "ok") {
     const { wall_s, rss_bytes } = cost;
     const spent = `after ${Math.round(wall_s)} s with ${Math.round(rss_bytes / 1e6)} MB`;
-    throw new Error(`indexing ended with ${cost.status} ${spent}`);
+    throw new Error(`indexing ended with ${cost.status} ${spent}: ${cost.message}`);
   }
   return cost;
 }

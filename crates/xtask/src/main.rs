@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "a binary: stdout is its result")]
 
 mod base_model;
+mod bench;
 mod binary;
 mod cargo_tools;
 mod chrome;
@@ -65,6 +66,9 @@ enum Command {
     /// Runs the steps in order of speed, goes on after a failure where it can, and ends
     /// with a table and the line "N passed, N failed". Exit code 1 on a failure.
     Test(test::Arguments),
+    /// Measure Siskin beside other searches for static sites.
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +91,7 @@ fn run(command: Command) -> Result<ExitCode> {
             dist::run(&workspace)?;
         }
         Command::Demo(arguments) => demo::run(&workspace, &arguments)?,
+        Command::Bench(bench) => bench::run(&workspace, &bench)?,
         Command::Test(arguments) => return test::run(&workspace, &arguments),
     }
     Ok(ExitCode::SUCCESS)

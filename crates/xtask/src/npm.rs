@@ -1,5 +1,6 @@
-//! Node and the packages of `www`.
+//! Node and the packages of `www` and `tests/bench`.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -26,21 +27,35 @@ pub fn check_node(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Installs exactly what `www/package-lock.json` names; install scripts are not run, so
-/// nothing is downloaded but the packages.
+/// Installs the packages of `www`.
 pub fn install_packages(workspace: &Workspace) -> Result<()> {
-    let packages = workspace.www().join("node_modules");
+    let why = "compiler, bundler, wasm-opt, browser driver";
+    install(workspace, &workspace.www(), why)
+}
+
+/// Installs the packages of `tests/bench`.
+pub fn install_bench_packages(workspace: &Workspace) -> Result<()> {
+    let why = "the searches that are compared, browser driver";
+    install(workspace, &workspace.bench(), why)
+}
+
+/// Installs exactly what the package's lock file names; install scripts are not run, so
+/// nothing is downloaded but the packages.
+fn install(workspace: &Workspace, package: &Path, why: &str) -> Result<()> {
     let stamp = Inputs::new("npm ci")
-        .path(&workspace.www(), "package-lock.json")?
-        .stamp_for(&packages.join(".bin"));
+        .path(package, "package-lock.json")?
+        .stamp_for(&package.join("node_modules/.bin"));
+    let lock = package.join("package-lock.json");
     if stamp.is_fresh() {
-        say("npm packages: as in package-lock.json");
+        say(&format!("npm packages: as in {}", lock.display()));
         return Ok(());
     }
-    say(
-        "npm packages: installing those of www/package-lock.json (compiler, bundler, wasm-opt, browser driver)",
-    );
-    process::run(npm(workspace).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]))?;
+    say(&format!(
+        "npm packages: installing those of {} ({why})",
+        lock.display()
+    ));
+    let options = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    process::run(npm(workspace, package).args(options))?;
     stamp.write()
 }
 
@@ -49,7 +64,7 @@ pub fn install_packages(workspace: &Workspace) -> Result<()> {
 /// (runtime files), SISKIN_SITE_DIR (the indexed sample site), SISKIN_BINARY (the
 /// command) and, where one is found, SISKIN_CHROME (the browser).
 pub fn script(workspace: &Workspace, name: &str) -> Command {
-    let mut command = npm(workspace);
+    let mut command = npm(workspace, &workspace.www());
     command
         .args(["run", "--silent", name])
         .env("SISKIN_WASM_DIR", workspace.wasm())
@@ -62,9 +77,16 @@ pub fn script(workspace: &Workspace, name: &str) -> Command {
     command
 }
 
-fn npm(workspace: &Workspace) -> Command {
+/// The tests of `tests/bench`.
+pub fn bench_tests(workspace: &Workspace) -> Command {
+    let mut command = npm(workspace, &workspace.bench());
+    command.args(["run", "--silent", "test"]);
+    command
+}
+
+fn npm(workspace: &Workspace, package: &Path) -> Command {
     let mut command = workspace.command("npm");
-    command.arg("--prefix").arg(workspace.www());
+    command.arg("--prefix").arg(package);
     command
 }
 

@@ -43,6 +43,8 @@ enum Step {
     Dist,
     /// The package's own modules in Node.
     Unit,
+    /// The comparison's own rendering, counting and reporting.
+    Bench,
     /// The sample site, copied and indexed.
     Site,
     /// The wasm modules in Node, on the sample site.
@@ -56,7 +58,7 @@ impl Step {
     fn needs(self) -> &'static [Self] {
         match self {
             Self::Setup | Self::Format | Self::Clippy | Self::Rust => &[],
-            Self::Types | Self::Dist | Self::Unit => &[Self::Setup],
+            Self::Types | Self::Dist | Self::Unit | Self::Bench => &[Self::Setup],
             Self::Site => &[Self::Dist],
             Self::Wasm | Self::Browser => &[Self::Site],
         }
@@ -84,6 +86,7 @@ impl Step {
             Self::Rust => run_rust(workspace, tests),
             Self::Types => process::run(&mut npm::script(workspace, "lint")),
             Self::Unit => run_counted(&mut npm::script(workspace, "test:unit"), tests),
+            Self::Bench => run_bench(workspace, tests),
             Self::Wasm => run_counted(&mut npm::script(workspace, "test:wasm"), tests),
             Self::Browser => run_counted(&mut npm::script(workspace, "test:browser"), tests),
         }
@@ -191,6 +194,11 @@ fn cargo(workspace: &Workspace, arguments: &[&str]) -> Command {
 fn run_rust(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     base_model::ensure(workspace)?;
     run_counted(&mut cargo(workspace, &RUST), tests)
+}
+
+fn run_bench(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
+    npm::install_bench_packages(workspace)?;
+    run_counted(&mut npm::bench_tests(workspace), tests)
 }
 
 /// Runs the command, passes its output on line by line, and counts the tests in it.

@@ -56,6 +56,11 @@ impl Workspace {
         self.root.join("www")
     }
 
+    /// The comparison with other searches, an npm package of its own.
+    pub fn bench(&self) -> PathBuf {
+        self.root.join("tests/bench")
+    }
+
     /// The released encoder.
     pub fn encoder(&self) -> PathBuf {
         self.root.join("models/siskin-en")

@@ -1,0 +1,295 @@
+/** Writes docs/benchmarks.md, its data and its plots from what bench.js measured:
+ * `node report.js RESULTS_FOLDER DOCS_FOLDER`. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { barChart } from "./plot.js";
+import { SYSTEMS } from "./systems.js";
+
+const NAMES = {
+  siskin: "Siskin",
+  pagefind: "Pagefind",
+  minisearch: "MiniSearch",
+  orama: "Orama",
+  lunr: "lunr",
+};
+const SITES = {
+  "rust-book": "The Rust Book",
+  opensearch: "OpenSearch documentation",
+  mdn: "MDN",
+};
+const MISSING = "not run yet";
+
+/** Bytes in the unit that fits. */
+export function kilobytes(bytes) {
+  if (bytes >= 1e8) return `${group(Math.round(bytes / 1e6))} MB`;
+  if (bytes >= 1e7) return `${(bytes / 1e6).toFixed(1)} MB`;
+  if (bytes >= 1e6) return `${(bytes / 1e6).toFixed(2)} MB`;
+  return `${bytes >= 1e4 || bytes === 0 ? Math.round(bytes / 1e3) : (bytes / 1e3).toFixed(1)} KB`;
+}
+
+export function seconds(ms) {
+  return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+}
+
+function milliseconds(ms) {
+  return `${ms < 10 ? ms.toFixed(1) : group(Math.round(ms))} ms`;
+}
+
+function group(number) {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** The cells of a part, or one that says why there are none. */
+function cells(part, count, show) {
+  if (part && !part.failed) return show(part);
+  return [part ? "failed¹" : MISSING, ...Array(count - 1).fill("")];
+}
+
+const TABLES = [
+  {
+    title: "What a reader fetches",
+    head: ["first keyword", "requests", "first question", "requests", "later query", "p95"],
+    row: ({ browser }) =>
+      cells(browser, 6, ({ cold_keywords, cold_questions, later }) => [
+        kilobytes(cold_keywords.body_bytes.median),
+        cold_keywords.requests.median,
+        kilobytes(cold_questions.body_bytes.median),
+        cold_questions.requests.median,
+        kilobytes(later.body_bytes.median),
+        kilobytes(later.body_bytes.p95),
+      ]),
+  },
+  {
+    title: "How long a reader waits, and memory",
+    head: ["first result, 4G", "slow 4G", "warm p50", "warm p95", "JavaScript", "WebAssembly"],
+    row: ({ browser }) =>
+      cells(browser, 6, ({ first_result, warm, memory }) => [
+        seconds(first_result["4g"].first_ms),
+        seconds(first_result["slow-4g"].first_ms),
+        milliseconds(warm.p50_ms),
+        milliseconds(warm.p95_ms),
+        kilobytes(memory.js_bytes),
+        kilobytes(memory.wasm_bytes),
+      ]),
+  },
+  {
+    title: "What a site pays",
+    head: ["CPU", "peak memory", "files", "raw", "as served"],
+    row: ({ index }) =>
+      cells(index, 5, ({ cpu_s, rss_bytes, files, raw_bytes, served_bytes }) => [
+        cpu_s === undefined ? "made earlier" : seconds(cpu_s * 1000),
+        rss_bytes === undefined ? "" : kilobytes(rss_bytes),
+        group(files),
+        kilobytes(raw_bytes),
+        kilobytes(served_bytes),
+      ]),
+  },
+  {
+    title: "Which pages are found",
+    head: ["nDCG@10", "queries", "of these without any result"],
+    row: ({ quality }) =>
+      cells(quality, 3, ({ ndcg10, queries, without_results }) => [
+        (100 * ndcg10).toFixed(1),
+        queries,
+        without_results,
+      ]),
+  },
+];
+
+function table({ title, head, row }, systems) {
+  const rows = Object.entries(NAMES).map(([key, name]) => {
+    return `| ${[name, ...row(systems[key] ?? {})].join(" | ")} |`;
+  });
+  return [
+    `### ${title}\n`,
+    `| | ${head.join(" | ")} |`,
+    `|---|${head.map(() => "---:|").join("")}`,
+    ...rows,
+    "",
+  ].join("\n");
+}
+
+function failures(systems) {
+  const lines = Object.entries(systems).flatMap(([key, result]) =>
+    ["index", "browser", "quality"]
+      .filter((part) => result[part]?.failed)
+      .map((part) => `${NAMES[key]}, ${part}: ${result[part].failed}.`),
+  );
+  return lines.length > 0 ? `¹ ${lines.join(" ")}\n` : "";
+}
+
+function siteSection([key, { pages, systems }]) {
+  const dates = Object.values(systems).map(({ date }) => date.slice(0, 10));
+  const run = [...new Set(dates)].sort().join(", ");
+  const head = `## ${SITES[key]}: ${group(pages)} pages\n\nRun on ${run}.\n`;
+  return [head, ...TABLES.map((each) => table(each, systems)), failures(systems)].join("\n");
+}
+
+function chart(title, sites, value, show) {
+  const groups = Object.entries(sites).map(([key, { systems }]) => ({
+    name: SITES[key],
+    bars: Object.entries(NAMES).map(([system, label]) => {
+      const part = systems[system]?.browser;
+      const known = part && !part.failed ? value(part) : undefined;
+      const shown = known === undefined ? (part ? "failed" : MISSING) : show(known);
+      return { label, value: known, shown };
+    }),
+  }));
+  return barChart(title, groups);
+}
+
+function plots(sites) {
+  const all = {};
+  for (const [key, site] of Object.entries(sites)) {
+    const one = { [key]: site };
+    all[`first-question-${key}.svg`] = chart(
+      "Bytes to the answer of the first question, cache empty",
+      one,
+      ({ cold_questions }) => cold_questions.body_bytes.median,
+      kilobytes,
+    );
+    all[`first-result-${key}.svg`] = chart(
+      "Time to the first result, 4G (9 Mbit/s, 170 ms)",
+      one,
+      ({ first_result }) => first_result["4g"].first_ms,
+      seconds,
+    );
+  }
+  return all;
+}
+
+/** Bytes of the first question at each size of the site. */
+function growthPlot(sites) {
+  const sizes = Object.values(sites).sort((a, b) => a.pages - b.pages);
+  const groups = sizes.map(({ pages, systems }) => ({
+    name: `${group(pages)} pages`,
+    bars: ["siskin", "pagefind"].map((system) => {
+      const part = systems[system]?.browser;
+      const value = part?.cold_questions?.body_bytes.median;
+      const shown = value === undefined ? (part ? "failed" : MISSING) : kilobytes(value);
+      return { label: NAMES[system], value, shown };
+    }),
+  }));
+  return barChart("MDN: bytes to the answer of the first question, cache empty", groups);
+}
+
+function growthSection(sites) {
+  const sizes = Object.values(sites).sort((a, b) => a.pages - b.pages);
+  const rows = sizes.flatMap(({ pages, systems }) =>
+    ["siskin", "pagefind"].map((key) => {
+      const { index, browser } = systems[key] ?? {};
+      const built = cells(index, 3, ({ cpu_s, files, served_bytes }) => [
+        cpu_s === undefined ? "made earlier" : seconds(cpu_s * 1000),
+        group(files),
+        kilobytes(served_bytes),
+      ]);
+      const read = cells(browser, 4, ({ cold_questions, later, first_result, warm }) => [
+        kilobytes(cold_questions.body_bytes.median),
+        kilobytes(later.body_bytes.median),
+        seconds(first_result["4g"].first_ms),
+        milliseconds(warm.p50_ms),
+      ]);
+      return `| ${[group(pages), NAMES[key], ...built, ...read].join(" | ")} |`;
+    }),
+  );
+  return `## Growth: an eighth, a quarter, half and all of MDN
+
+![First question by size of the site](plots/growth.svg)
+
+| pages | | CPU | files | as served | first question | later query | first result, 4G | warm p50 |
+|---:|---|---:|---:|---:|---:|---:|---:|---:|
+${rows.join("\n")}
+`;
+}
+
+function introduction({ machine, sites }) {
+  const { processor, cores, memory_bytes, node, chromium } = machine;
+  const here = dirname(fileURLToPath(import.meta.url));
+  const queries = JSON.parse(readFileSync(join(here, "queries.json"), "utf8"));
+  const versions = Object.entries(SYSTEMS).map(
+    ([key, { version }]) => `${NAMES[key]} ${version()}`,
+  );
+  return `# Benchmarks: Siskin beside other searches for static sites
+
+Written by \`cargo xtask bench rivals\`; the figures are in [benchmarks.json](benchmarks.json).
+
+\`\`\`sh
+cargo xtask bench rivals --docs FOLDER --beir FOLDER [--site NAME] [--system NAME] [--growth]
+\`\`\`
+
+FOLDER of \`--docs\` holds the Markdown of ${Object.values(SITES).join(", ")}; that of \`--beir\` the
+collections \`docs-NAME-anchors\`. The command says what it needs where something is missing.
+
+Versions: ${versions.join(", ")}. Machine: ${cores} cores, ${processor}, ${Math.round(memory_bytes / 2 ** 30)} GiB,
+Node ${node}, ${chromium}. The machine was shared and busy while this ran: bytes and nDCG do not depend on
+that, times do.
+
+## How to read the figures
+
+- Every site is rendered from Markdown to plain HTML by \`tests/bench/render.js\` and given to each
+  system. Pagefind and Siskin read the HTML. MiniSearch, Orama and lunr get title, headings and text of
+  each page and write one JSON file, which holds the text too, since excerpts are shown. All run with
+  their own settings; nobody's ranking was tuned.
+- **First keyword, first question**: bytes of bodies on the wire from an empty browser cache to five
+  results with excerpts, median of ${queries.mdn.keywords.length} keywords and of ${queries.mdn.questions.length} questions
+  (\`tests/bench/queries.json\`); large indexes are loaded fewer times. Brotli (quality 9; 5 above 16 MiB)
+  where hosts compress (HTML, JavaScript, JSON, WebAssembly), other files as they are. Headers are not in
+  it: add about 200 bytes a request.
+- **Later query**: further questions in the same page, 20 of them.
+- **First result**: from the start of navigation to the first result in the page. 4G is 9 Mbit/s and
+  170 ms, slow 4G 1.6 Mbit/s and 150 ms, as Chromium emulates them, over HTTP/1.1; median of six loads.
+- **Warm**: a question whose files are all there, until its results are in the page, 100 queries.
+- **JavaScript, WebAssembly**: memory of page and workers after 20 queries.
+- **CPU, peak memory**: of the indexer; **as served**: all files that it wrote.
+- **nDCG@10**: the words of links between the site's pages, each with the page that it points to (dev
+  split, at most 300, chosen by a fixed seed), asked in the same browser page. The questions are mostly
+  titles, which suits word search. The Rust Book has so few that its figure says little.
+- A KB is 1,000 bytes.
+${Object.keys(sites).length < Object.keys(SITES).length ? "\nSites that are missing here have not been run yet.\n" : ""}`;
+}
+
+function pictures(sites) {
+  const lines = Object.keys(sites).flatMap((key) => [
+    `![First question, ${SITES[key]}](plots/first-question-${key}.svg)`,
+    `![First result, ${SITES[key]}](plots/first-result-${key}.svg)`,
+  ]);
+  return `## At a glance\n\n${lines.join("\n")}\n`;
+}
+
+/** Every file of the report: name → content. */
+export function report(results, growth) {
+  const order = Object.keys(SITES).filter((key) => results.sites[key]);
+  const sites = Object.fromEntries(order.map((key) => [key, results.sites[key]]));
+  const sections = [
+    introduction({ ...results, sites }),
+    pictures(sites),
+    ...Object.entries(sites).map(siteSection),
+    ...(growth ? [growthSection(growth.sites)] : []),
+  ];
+  const files = Object.entries(plots(sites)).map(([name, svg]) => [`plots/${name}`, svg]);
+  if (growth) {
+    files.push(["plots/growth.svg", growthPlot(growth.sites)]);
+    files.push(["scaling-data/mdn.json", `${JSON.stringify(growth, null, 1)}\n`]);
+  }
+  return {
+    "benchmarks.md": `${sections.join("\n").trimEnd()}\n`,
+    "benchmarks.json": `${JSON.stringify({ ...results, sites }, null, 1)}\n`,
+    ...Object.fromEntries(files),
+  };
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [from, to] = process.argv.slice(2);
+  const results = readJson(join(from, "results.json"));
+  const growth = readJson(join(from, "growth.json"));
+  if (!to || !results) throw new Error("usage: node report.js RESULTS_FOLDER DOCS_FOLDER");
+  for (const [name, content] of Object.entries(report(results, growth))) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    writeFileSync(join(to, name), content);
+  }
+}
