@@ -1,10 +1,11 @@
 /** Measures searches for static sites side by side. `cargo xtask bench rivals` runs it:
  *
  *     node bench.js --docs FOLDER --beir FOLDER --out FOLDER [--site NAME]... [--system NAME]...
- *                   [--part index|browser|quality]... [--bundle FOLDER] [--growth]
+ *                   [--part index|browser|quality]... [--bundle FOLDER] [--limit MINUTES] [--growth]
  *
  * Results are merged into OUT/results.json (OUT/growth.json), site by site and system by system, so
- * that any part can be run again. A system that fails is recorded with its reason. */
+ * that any part can be run again. A system that fails is recorded with its reason. --bundle takes
+ * Siskin's index from a folder, and what it cost from FOLDER.cost.json if measure.py wrote that. */
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -15,7 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { cpus, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
@@ -29,7 +30,6 @@ import { HERE, SYSTEMS } from "./systems.js";
 
 const SITES = ["rust-book", "opensearch", "mdn"];
 const PARTS = ["index", "browser", "quality"];
-const BUILD_LIMIT_S = 20 * 60;
 /** Parts of MDN whose cost shows how a search grows with its site. */
 const GROWTH = { site: "mdn", shares: [0.125, 0.25, 0.5, 1], systems: ["siskin", "pagefind"] };
 
@@ -45,6 +45,7 @@ const { values: options } = parseArgs({
     beir: { type: "string" },
     out: { type: "string" },
     bundle: { type: "string" },
+    limit: { type: "string", default: "20" },
     site: { type: "string", multiple: true, default: [] },
     system: { type: "string", multiple: true, default: [] },
     part: { type: "string", multiple: true, default: [] },
@@ -119,11 +120,16 @@ function buildIndex(name, system, folder) {
   mkdirSync(dirname(index), { recursive: true });
   if (system === "siskin" && options.bundle) {
     cpSync(options.bundle, index, { recursive: true });
-    return { note: "bundle made earlier" };
+    return readJson(`${resolve(options.bundle)}.cost.json`) ?? {};
   }
   const report = join(base, "cost.json");
   const command = SYSTEMS[system].command(folder, index);
-  const measured = [join(HERE, "measure.py"), report, String(BUILD_LIMIT_S), ...command];
+  const measured = [
+    join(HERE, "measure.py"),
+    report,
+    String(Number(options.limit) * 60),
+    ...command,
+  ];
   const { status } = spawnSync("python3", measured, { stdio: ["ignore", "ignore", "inherit"] });
   if (status !== 0) throw new Error("measure.py failed: is python3 there?");
   const cost = JSON.parse(readFileSync(report, "utf8"));
@@ -201,7 +207,8 @@ const MEASURES = { index: indexPart, browser: browserPart, quality: qualityPart 
 
 /** One system on one site; what fails is a result too, unless nothing could be measured at all. */
 async function measure(task, parts) {
-  const result = { version: SYSTEMS[task.system].version(), date: new Date().toISOString() };
+  const { version } = SYSTEMS[task.system];
+  const result = { version: version(), date: new Date().toISOString(), load: load() };
   for (const part of parts) {
     say(`${task.name}: ${task.system}: ${part}`);
     const browser = part === "index" ? undefined : await browsing.launch();
@@ -214,13 +221,23 @@ async function measure(task, parts) {
     } finally {
       await browser?.close();
     }
+    result.load = Math.max(result.load, load());
   }
   return result;
 }
 
+/** Processes that wanted to run, on the mean of five minutes: above the cores, times are too long. */
+function load() {
+  return Math.round(10 * loadavg()[1]) / 10;
+}
+
+function readJson(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
 function merge(file, name, about, system, result) {
   const path = join(out, file);
-  const all = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : { sites: {} };
+  const all = readJson(path) ?? { sites: {} };
   all.machine = machine();
   all.sites[name] ??= { systems: {} };
   Object.assign(all.sites[name], about);
@@ -265,9 +282,16 @@ async function growth() {
     for (const system of chosen(options.system, GROWTH.systems, "system")) {
       const task = { name, system, folder, pages, queries: allQueries[GROWTH.site] };
       const about = { pages: Object.keys(pages).length, share };
-      merge("growth.json", name, about, system, await measure(task, ["index", "browser"]));
+      const result = compared(name, system) ?? (await measure(task, ["index", "browser"]));
+      merge("growth.json", name, about, system, result);
     }
   }
+}
+
+/** What the comparison has measured on the whole site need not be measured again. */
+function compared(name, system) {
+  const found = readJson(join(out, "results.json"))?.sites[name]?.systems[system];
+  return found?.index && found.browser && !found.browser.failed ? found : undefined;
 }
 
 const NEEDS = `The bench reads documentation that is not in the repository:

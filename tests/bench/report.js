@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { barChart } from "./plot.js";
-import { SYSTEMS } from "./systems.js";
 
 const NAMES = {
   siskin: "Siskin",
@@ -122,7 +121,9 @@ function failures(systems) {
 function siteSection([key, { pages, systems }]) {
   const dates = Object.values(systems).map(({ date }) => date.slice(0, 10));
   const run = [...new Set(dates)].sort().join(", ");
-  const head = `## ${SITES[key]}: ${group(pages)} pages\n\nRun on ${run}.\n`;
+  const loads = Object.values(systems).flatMap(({ load }) => load ?? []);
+  const busy = loads.length > 0 ? ` The machine's load, mean of five minutes, was up to ${Math.max(...loads)}.` : "";
+  const head = `## ${SITES[key]}: ${group(pages)} pages\n\nRun on ${run}.${busy}\n`;
   return [head, ...TABLES.map((each) => table(each, systems)), failures(systems)].join("\n");
 }
 
@@ -207,8 +208,12 @@ function introduction({ machine, sites }) {
   const { processor, cores, memory_bytes, node, chromium } = machine;
   const here = dirname(fileURLToPath(import.meta.url));
   const queries = JSON.parse(readFileSync(join(here, "queries.json"), "utf8"));
-  const versions = Object.entries(SYSTEMS).map(
-    ([key, { version }]) => `${NAMES[key]} ${version()}`,
+  const versions = new Set(
+    Object.values(sites).flatMap(({ systems }) =>
+      Object.keys(NAMES)
+        .filter((key) => systems[key])
+        .map((key) => `${NAMES[key]} ${systems[key].version}`),
+    ),
   );
   return `# Benchmarks: Siskin beside other searches for static sites
 
@@ -221,16 +226,15 @@ cargo xtask bench rivals --docs FOLDER --beir FOLDER [--site NAME] [--system NAM
 FOLDER of \`--docs\` holds the Markdown of ${Object.values(SITES).join(", ")}; that of \`--beir\` the
 collections \`docs-NAME-anchors\`. The command says what it needs where something is missing.
 
-Versions: ${versions.join(", ")}. Machine: ${cores} cores, ${processor}, ${Math.round(memory_bytes / 2 ** 30)} GiB,
-Node ${node}, ${chromium}. The machine was shared and busy while this ran: bytes and nDCG do not depend on
-that, times do.
+Versions: ${[...versions].join(", ")}; Node ${node}, ${chromium}. Machine: ${cores} cores (${processor}),
+${Math.round(memory_bytes / 2 ** 30)} GiB. Bytes, files and nDCG do not depend on the machine and what else it does; times do.
 
 ## How to read the figures
 
 - Every site is rendered from Markdown to plain HTML by \`tests/bench/render.js\` and given to each
   system. Pagefind and Siskin read the HTML. MiniSearch, Orama and lunr get title, headings and text of
   each page and write one JSON file, which holds the text too, since excerpts are shown. All run with
-  their own settings; nobody's ranking was tuned.
+  their default settings (Orama's match beginnings of words); nobody's ranking was tuned.
 - **First keyword, first question**: bytes of bodies on the wire from an empty browser cache to five
   results with excerpts, median of ${queries.mdn.keywords.length} keywords and of ${queries.mdn.questions.length} questions
   (\`tests/bench/queries.json\`); large indexes are loaded fewer times. Brotli (quality 9; 5 above 16 MiB)

@@ -1,4 +1,5 @@
 /** The searches that are compared: how each is built and what its page loads. */
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +19,7 @@ function library(name, packageName = name) {
 /** `command(site, out)` is a command line that reads the site and writes the index to `out`. */
 export const SYSTEMS = {
   siskin: {
-    version: () => "this checkout",
+    version: checkout,
     command: (site, out) => [
       needed("SISKIN_BINARY"),
       "index",
@@ -46,6 +47,11 @@ export const SYSTEMS = {
   orama: library("orama", "@orama/orama"),
   lunr: library("lunr"),
 };
+
+function checkout() {
+  const command = ["rev-parse", "--short", "HEAD"];
+  return `at ${execFileSync("git", command, { cwd: HERE, encoding: "utf8" }).trim()}`;
+}
 
 function packageVersion(name) {
   const { dependencies } = JSON.parse(readFileSync(join(HERE, "package.json"), "utf8"));

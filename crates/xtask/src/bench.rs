@@ -28,7 +28,7 @@ pub struct Arguments {
     /// Folder with rust-book, opensearch and mdn: Markdown, as folders or .tar.gz.
     #[arg(long, value_name = "FOLDER")]
     docs: Option<PathBuf>,
-    /// Folder with docs-SITE-anchors: BEIR collections, as folders or .tar.gz.
+    /// Folder with docs-SITE-anchors: BEIR collections, as folders or .tar.gz; not for --growth.
     #[arg(long, value_name = "FOLDER")]
     beir: Option<PathBuf>,
     /// Measure on this site only: rust-book, opensearch or mdn; may be given several times.
@@ -41,8 +41,13 @@ pub struct Arguments {
     #[arg(long, value_name = "PART")]
     part: Vec<String>,
     /// Take Siskin's index from here instead of making it; needs one --site.
+    ///
+    /// What it cost is read from FOLDER.cost.json, if tests/bench/measure.py wrote that.
     #[arg(long, value_name = "FOLDER")]
     bundle: Option<PathBuf>,
+    /// Longest time of indexing, in minutes.
+    #[arg(long, value_name = "MINUTES", default_value_t = 20)]
+    limit: u32,
     /// Where results, sites and indexes go [default: TARGET/bench].
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -79,7 +84,8 @@ fn rivals(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 
 /// Node's options for the two folders; without them nothing can be measured.
 fn inputs(arguments: &Arguments) -> Result<Vec<&Path>> {
-    let (Some(docs), Some(beir)) = (&arguments.docs, &arguments.beir) else {
+    let beir = arguments.beir.as_deref();
+    let (Some(docs), true) = (&arguments.docs, beir.is_some() || arguments.growth) else {
         bail!(
             "the bench reads documentation that is not in the repository: name with --docs a folder \
              with rust-book, opensearch and mdn (Markdown; folders or .tar.gz), and with --beir one \
@@ -89,12 +95,11 @@ fn inputs(arguments: &Arguments) -> Result<Vec<&Path>> {
     if arguments.bundle.is_some() && arguments.site.len() != 1 {
         bail!("--bundle holds the index of one site: name it with --site");
     }
-    Ok(vec![
-        Path::new("--docs"),
-        docs.as_path(),
-        Path::new("--beir"),
-        beir.as_path(),
-    ])
+    let mut inputs = vec![Path::new("--docs"), docs.as_path()];
+    if let Some(beir) = beir {
+        inputs.extend([Path::new("--beir"), beir]);
+    }
+    Ok(inputs)
 }
 
 impl Arguments {
@@ -113,6 +118,7 @@ fn measure_command(
 ) -> Command {
     let mut node = node(workspace, "bench.js");
     node.args(inputs).arg("--out").arg(out);
+    node.arg("--limit").arg(arguments.limit.to_string());
     for (option, values) in [
         ("--site", &arguments.site),
         ("--system", &arguments.system),
@@ -171,6 +177,7 @@ mod tests {
             system: Vec::new(),
             part: Vec::new(),
             bundle: None,
+            limit: 20,
             out: None,
             growth: false,
         }
@@ -185,6 +192,14 @@ mod tests {
             error.contains("--docs") && error.contains("--beir"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn growth_needs_no_judgments() {
+        let mut given = arguments();
+        given.beir = None;
+        given.growth = true;
+        assert_eq!(inputs(&given).unwrap().len(), 2);
     }
 
     #[test]

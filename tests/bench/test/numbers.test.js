@@ -123,6 +123,7 @@ test("the report says what was not run and why something failed", () => {
   const machine = { processor: "P", cores: 2, memory_bytes: 2 ** 30, node: "v20", chromium: "C" };
   const lunr = {
     date: "2026-01-02T00:00:00Z",
+    version: "2.3.9",
     index: { failed: "timeout" },
     browser: { failed: "there is no index" },
   };
