@@ -166,23 +166,37 @@ async function writePage(name, system) {
   for (const file of ["client.js", "index.html"]) compressFile(places(name, system), file);
 }
 
-async function browserPart({ name, system, queries, browser }) {
+/** Every figure is tried on its own: a large index may answer, but not on a slow network. */
+function browserPart({ name, system, queries, browser }) {
   return withServer(name, system, async (server) => {
     const { first, keywords, questions } = queries;
     const mixed = keywords.flatMap((keyword, at) => [keyword, questions[at]]);
-    const result = {
-      cold_keywords: await browsing.coldLoads(browser, server, keywords),
-      cold_questions: await browsing.coldLoads(browser, server, questions),
-      later: await browsing.laterQueries(browser, server, first, mixed),
-      first_result: {},
-      warm: await browsing.warmLatency(browser, server, mixed),
-      memory: await browsing.memory(browser, server, mixed),
+    const tasks = {
+      cold_keywords: () => browsing.coldLoads(browser, server, keywords),
+      cold_questions: () => browsing.coldLoads(browser, server, questions),
+      later: () => browsing.laterQueries(browser, server, first, mixed),
+      warm: () => browsing.warmLatency(browser, server, mixed),
+      memory: () => browsing.memory(browser, server, mixed),
+      first_result_4g: () => browsing.firstResult(browser, server, mixed, "4g"),
+      first_result_slow_4g: () => browsing.firstResult(browser, server, mixed, "slow 4g"),
     };
-    for (const [network, speed] of Object.entries(browsing.NETWORKS)) {
-      result.first_result[network] = await browsing.firstResult(browser, server, mixed, speed);
+    const result = {};
+    for (const [task, measured] of Object.entries(tasks)) {
+      result[task] = await attempt(`${name}: ${system}: ${task}`, measured);
     }
     return result;
   });
+}
+
+/** What the task returns, or why it failed. */
+async function attempt(name, task) {
+  try {
+    return await task();
+  } catch (error) {
+    say(`${name} failed: ${error.stack}`);
+    failures += 1;
+    return { failed: String(error.message).split("\n")[0] };
+  }
 }
 
 async function withServer(name, system, task) {
@@ -212,15 +226,9 @@ async function measure(task, parts) {
   for (const part of parts) {
     say(`${task.name}: ${task.system}: ${part}`);
     const browser = part === "index" ? undefined : await browsing.launch();
-    try {
-      result[part] = await MEASURES[part]({ ...task, browser });
-    } catch (error) {
-      result[part] = { failed: String(error.message).split("\n")[0] };
-      say(`${task.name}: ${task.system}: ${part} failed: ${error.stack}`);
-      failures += 1;
-    } finally {
-      await browser?.close();
-    }
+    const title = `${task.name}: ${task.system}: ${part}`;
+    result[part] = await attempt(title, () => MEASURES[part]({ ...task, browser }));
+    await browser?.close();
     result.load = Math.max(result.load, load());
   }
   return result;

@@ -39,60 +39,61 @@ function group(number) {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** The cells of a part, or one that says why there are none. */
-function cells(part, count, show) {
-  if (part && !part.failed) return show(part);
-  return [part ? "failed¹" : MISSING, ...Array(count - 1).fill("")];
+/** What `show` makes of a measurement, or why there is none. */
+function cell(measured, show) {
+  if (measured === undefined) return MISSING;
+  return measured.failed ? "failed¹" : show(measured);
+}
+
+/** One figure of the browser part, which may have failed as a whole. */
+function figure(browser, name, show) {
+  return cell(browser?.failed ? browser : browser?.[name], show);
 }
 
 const TABLES = [
   {
     title: "What a reader fetches",
     head: ["first keyword", "requests", "first question", "requests", "later query", "p95"],
-    row: ({ browser }) =>
-      cells(browser, 6, ({ cold_keywords, cold_questions, later }) => [
-        kilobytes(cold_keywords.body_bytes.median),
-        cold_keywords.requests.median,
-        kilobytes(cold_questions.body_bytes.median),
-        cold_questions.requests.median,
-        kilobytes(later.body_bytes.median),
-        kilobytes(later.body_bytes.p95),
-      ]),
+    row: ({ browser }) => [
+      figure(browser, "cold_keywords", ({ body_bytes }) => kilobytes(body_bytes.median)),
+      figure(browser, "cold_keywords", ({ requests }) => requests.median),
+      figure(browser, "cold_questions", ({ body_bytes }) => kilobytes(body_bytes.median)),
+      figure(browser, "cold_questions", ({ requests }) => requests.median),
+      figure(browser, "later", ({ body_bytes }) => kilobytes(body_bytes.median)),
+      figure(browser, "later", ({ body_bytes }) => kilobytes(body_bytes.p95)),
+    ],
   },
   {
     title: "How long a reader waits, and memory",
     head: ["first result, 4G", "slow 4G", "warm p50", "warm p95", "JavaScript", "WebAssembly"],
-    row: ({ browser }) =>
-      cells(browser, 6, ({ first_result, warm, memory }) => [
-        seconds(first_result["4g"].first_ms),
-        seconds(first_result["slow-4g"].first_ms),
-        milliseconds(warm.p50_ms),
-        milliseconds(warm.p95_ms),
-        kilobytes(memory.js_bytes),
-        kilobytes(memory.wasm_bytes),
-      ]),
+    row: ({ browser }) => [
+      figure(browser, "first_result_4g", ({ first_ms }) => seconds(first_ms)),
+      figure(browser, "first_result_slow_4g", ({ first_ms }) => seconds(first_ms)),
+      figure(browser, "warm", ({ p50_ms }) => milliseconds(p50_ms)),
+      figure(browser, "warm", ({ p95_ms }) => milliseconds(p95_ms)),
+      figure(browser, "memory", ({ js_bytes }) => kilobytes(js_bytes)),
+      figure(browser, "memory", ({ wasm_bytes }) => kilobytes(wasm_bytes)),
+    ],
   },
   {
     title: "What a site pays",
     head: ["CPU", "peak memory", "files", "raw", "as served"],
-    row: ({ index }) =>
-      cells(index, 5, ({ cpu_s, rss_bytes, files, raw_bytes, served_bytes }) => [
-        cpu_s === undefined ? "made earlier" : seconds(cpu_s * 1000),
-        rss_bytes === undefined ? "" : kilobytes(rss_bytes),
-        group(files),
-        kilobytes(raw_bytes),
-        kilobytes(served_bytes),
-      ]),
+    row: ({ index }) => [
+      cell(index, ({ cpu_s }) => (cpu_s === undefined ? MISSING : seconds(cpu_s * 1000))),
+      cell(index, ({ rss_bytes }) => (rss_bytes === undefined ? MISSING : kilobytes(rss_bytes))),
+      cell(index, ({ files }) => group(files)),
+      cell(index, ({ raw_bytes }) => kilobytes(raw_bytes)),
+      cell(index, ({ served_bytes }) => kilobytes(served_bytes)),
+    ],
   },
   {
     title: "Which pages are found",
     head: ["nDCG@10", "queries", "of these without any result"],
-    row: ({ quality }) =>
-      cells(quality, 3, ({ ndcg10, queries, without_results }) => [
-        (100 * ndcg10).toFixed(1),
-        queries,
-        without_results,
-      ]),
+    row: ({ quality }) => [
+      cell(quality, ({ ndcg10 }) => (100 * ndcg10).toFixed(1)),
+      cell(quality, ({ queries }) => queries),
+      cell(quality, ({ without_results }) => without_results),
+    ],
   },
 ];
 
@@ -109,12 +110,14 @@ function table({ title, head, row }, systems) {
   ].join("\n");
 }
 
+/** Why figures are missing, as one footnote. */
 function failures(systems) {
-  const lines = Object.entries(systems).flatMap(([key, result]) =>
-    ["index", "browser", "quality"]
-      .filter((part) => result[part]?.failed)
-      .map((part) => `${NAMES[key]}, ${part}: ${result[part].failed}.`),
-  );
+  const lines = Object.entries(systems).flatMap(([key, { index, browser, quality }]) => {
+    const parts = { index, browser, quality, ...(browser?.failed ? {} : browser) };
+    return Object.entries(parts)
+      .filter(([, part]) => part?.failed)
+      .map(([part, { failed }]) => `${NAMES[key]}, ${part.replaceAll("_", " ")}: ${failed}.`);
+  });
   return lines.length > 0 ? `¹ ${lines.join(" ")}\n` : "";
 }
 
@@ -122,78 +125,81 @@ function siteSection([key, { pages, systems }]) {
   const dates = Object.values(systems).map(({ date }) => date.slice(0, 10));
   const run = [...new Set(dates)].sort().join(", ");
   const loads = Object.values(systems).flatMap(({ load }) => load ?? []);
-  const busy = loads.length > 0 ? ` The machine's load, mean of five minutes, was up to ${Math.max(...loads)}.` : "";
+  const busy =
+    loads.length > 0
+      ? ` The machine's load, mean of five minutes, was up to ${Math.max(...loads)}.`
+      : "";
   const head = `## ${SITES[key]}: ${group(pages)} pages\n\nRun on ${run}.${busy}\n`;
   return [head, ...TABLES.map((each) => table(each, systems)), failures(systems)].join("\n");
 }
 
-function chart(title, sites, value, show) {
-  const groups = Object.entries(sites).map(([key, { systems }]) => ({
-    name: SITES[key],
-    bars: Object.entries(NAMES).map(([system, label]) => {
-      const part = systems[system]?.browser;
-      const known = part && !part.failed ? value(part) : undefined;
-      const shown = known === undefined ? (part ? "failed" : MISSING) : show(known);
-      return { label, value: known, shown };
-    }),
-  }));
-  return barChart(title, groups);
+/** A bar of the chart: one figure of one system. */
+function bar(system, { browser } = {}, name, value, show) {
+  const measured = browser?.failed ? browser : browser?.[name];
+  const known = measured && !measured.failed ? value(measured) : undefined;
+  const shown = known === undefined ? cell(measured, show).replace("¹", "") : show(known);
+  return { label: NAMES[system], value: known, shown };
 }
+
+const CHARTS = {
+  "first-question": [
+    "Bytes to the answer of the first question, cache empty",
+    "cold_questions",
+    ({ body_bytes }) => body_bytes.median,
+    kilobytes,
+  ],
+  "first-result": [
+    "Time to the first result, 4G (9 Mbit/s, 170 ms)",
+    "first_result_4g",
+    ({ first_ms }) => first_ms,
+    seconds,
+  ],
+};
 
 function plots(sites) {
   const all = {};
-  for (const [key, site] of Object.entries(sites)) {
-    const one = { [key]: site };
-    all[`first-question-${key}.svg`] = chart(
-      "Bytes to the answer of the first question, cache empty",
-      one,
-      ({ cold_questions }) => cold_questions.body_bytes.median,
-      kilobytes,
-    );
-    all[`first-result-${key}.svg`] = chart(
-      "Time to the first result, 4G (9 Mbit/s, 170 ms)",
-      one,
-      ({ first_result }) => first_result["4g"].first_ms,
-      seconds,
-    );
+  for (const [key, { systems }] of Object.entries(sites)) {
+    for (const [file, [title, ...figure]] of Object.entries(CHARTS)) {
+      const bars = Object.keys(NAMES).map((system) => bar(system, systems[system], ...figure));
+      all[`${file}-${key}.svg`] = barChart(title, [{ name: SITES[key], bars }]);
+    }
   }
   return all;
 }
 
+const GROWING = ["siskin", "pagefind"];
+
+function bySize(sites) {
+  return Object.values(sites).sort((a, b) => a.pages - b.pages);
+}
+
 /** Bytes of the first question at each size of the site. */
 function growthPlot(sites) {
-  const sizes = Object.values(sites).sort((a, b) => a.pages - b.pages);
-  const groups = sizes.map(({ pages, systems }) => ({
+  const [title, ...figure] = CHARTS["first-question"];
+  const groups = bySize(sites).map(({ pages, systems }) => ({
     name: `${group(pages)} pages`,
-    bars: ["siskin", "pagefind"].map((system) => {
-      const part = systems[system]?.browser;
-      const value = part?.cold_questions?.body_bytes.median;
-      const shown = value === undefined ? (part ? "failed" : MISSING) : kilobytes(value);
-      return { label: NAMES[system], value, shown };
-    }),
+    bars: GROWING.map((system) => bar(system, systems[system], ...figure)),
   }));
-  return barChart("MDN: bytes to the answer of the first question, cache empty", groups);
+  return barChart(`MDN: ${title[0].toLowerCase()}${title.slice(1)}`, groups);
 }
 
 function growthSection(sites) {
-  const sizes = Object.values(sites).sort((a, b) => a.pages - b.pages);
-  const rows = sizes.flatMap(({ pages, systems }) =>
-    ["siskin", "pagefind"].map((key) => {
+  const rows = bySize(sites).flatMap(({ pages, systems }) =>
+    GROWING.map((key) => {
       const { index, browser } = systems[key] ?? {};
-      const built = cells(index, 3, ({ cpu_s, files, served_bytes }) => [
-        cpu_s === undefined ? "made earlier" : seconds(cpu_s * 1000),
-        group(files),
-        kilobytes(served_bytes),
-      ]);
-      const read = cells(browser, 4, ({ cold_questions, later, first_result, warm }) => [
-        kilobytes(cold_questions.body_bytes.median),
-        kilobytes(later.body_bytes.median),
-        seconds(first_result["4g"].first_ms),
-        milliseconds(warm.p50_ms),
-      ]);
-      return `| ${[group(pages), NAMES[key], ...built, ...read].join(" | ")} |`;
+      const cells = [
+        cell(index, ({ cpu_s }) => (cpu_s === undefined ? MISSING : seconds(cpu_s * 1000))),
+        cell(index, ({ files }) => group(files)),
+        cell(index, ({ served_bytes }) => kilobytes(served_bytes)),
+        figure(browser, "cold_questions", ({ body_bytes }) => kilobytes(body_bytes.median)),
+        figure(browser, "later", ({ body_bytes }) => kilobytes(body_bytes.median)),
+        figure(browser, "first_result_4g", ({ first_ms }) => seconds(first_ms)),
+        figure(browser, "warm", ({ p50_ms }) => milliseconds(p50_ms)),
+      ];
+      return `| ${[group(pages), NAMES[key], ...cells].join(" | ")} |`;
     }),
   );
+  const reasons = bySize(sites).map((each) => failures(each.systems));
   return `## Growth: an eighth, a quarter, half and all of MDN
 
 ![First question by size of the site](plots/growth.svg)
@@ -201,7 +207,8 @@ function growthSection(sites) {
 | pages | | CPU | files | as served | first question | later query | first result, 4G | warm p50 |
 |---:|---|---:|---:|---:|---:|---:|---:|---:|
 ${rows.join("\n")}
-`;
+
+${reasons.join("")}`;
 }
 
 function introduction({ machine, sites }) {

@@ -136,3 +136,22 @@ test("the report says what was not run and why something failed", () => {
   assert.match(text, /¹ lunr, index: timeout\./);
   assert.match(files["plots/first-question-mdn.svg"], /not run yet/);
 });
+
+test("one figure may fail and leave the others", () => {
+  const machine = { processor: "P", cores: 2, memory_bytes: 2 ** 30, node: "v20", chromium: "C" };
+  const sizes = { body_bytes: { median: 2e6, p95: 2e6, max: 2e6 }, requests: { median: 3 } };
+  const orama = {
+    date: "2026-01-02T00:00:00Z",
+    version: "3",
+    browser: { cold_keywords: sizes, first_result_slow_4g: { failed: "no answer within 240 s" } },
+  };
+  const sites = { mdn: { pages: 14593, share: 1, systems: { orama, pagefind: orama } } };
+  const files = report({ machine, sites }, { sites });
+  const text = files["benchmarks.md"];
+  assert.match(text, /\| Orama \| 2\.00 MB \| 3 \| not run yet /);
+  assert.match(text, /\| Orama \| not run yet \| failed¹ \|/);
+  assert.match(text, /Orama, first result slow 4g: no answer within 240 s\./);
+  assert.match(text, /\| 14,593 \| Pagefind \| not run yet /);
+  assert.match(files["plots/growth.svg"], /14,593 pages/);
+  assert.deepEqual(JSON.parse(files["scaling-data/mdn.json"]), { sites });
+});
