@@ -182,19 +182,20 @@ function browserPart({ name, system, queries, browser }) {
     };
     const result = {};
     for (const [task, measured] of Object.entries(tasks)) {
-      result[task] = await attempt(`${name}: ${system}: ${task}`, measured);
+      result[task] = await attempt(system, `${name}: ${system}: ${task}`, measured);
     }
     return result;
   });
 }
 
 /** What the task returns, or why it failed. */
-async function attempt(name, task) {
+async function attempt(system, name, task) {
   try {
     return await task();
   } catch (error) {
     say(`${name} failed: ${error.stack}`);
     failures += 1;
+    if (system === "siskin") process.exitCode = 1;
     return { failed: String(error.message).split("\n")[0] };
   }
 }
@@ -219,7 +220,7 @@ function qualityPart({ name, system, beir, pages, browser }) {
 
 const MEASURES = { index: indexPart, browser: browserPart, quality: qualityPart };
 
-/** One system on one site; what fails is a result too, unless nothing could be measured at all. */
+/** One system on one site. What fails is a result too; only where Siskin fails is the exit code 1. */
 async function measure(task, parts) {
   const { version } = SYSTEMS[task.system];
   const result = { version: version(), date: new Date().toISOString(), load: load() };
@@ -227,7 +228,7 @@ async function measure(task, parts) {
     say(`${task.name}: ${task.system}: ${part}`);
     const browser = part === "index" ? undefined : await browsing.launch();
     const title = `${task.name}: ${task.system}: ${part}`;
-    result[part] = await attempt(title, () => MEASURES[part]({ ...task, browser }));
+    result[part] = await attempt(task.system, title, () => MEASURES[part]({ ...task, browser }));
     await browser?.close();
     result.load = Math.max(result.load, load());
   }

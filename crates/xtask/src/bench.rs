@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 
 use crate::process::{self, say};
@@ -78,8 +78,9 @@ fn rivals(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         .clone()
         .unwrap_or_else(|| workspace.target().join("bench"));
     say("bench: rendering, indexing and asking; minutes a site and system, an hour for mdn");
-    process::run(&mut measure_command(workspace, arguments, &inputs, &out))?;
-    report(workspace, &out)
+    let measured = process::run(&mut measure_command(workspace, arguments, &inputs, &out));
+    report(workspace, &out)?;
+    measured.context("a measurement of Siskin, or the bench itself, failed")
 }
 
 /// Node's options for the two folders; without them nothing can be measured.
