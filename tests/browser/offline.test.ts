@@ -40,12 +40,12 @@ test("a file that the cache holds damaged is fetched anew", async () => {
   await visitOnce(tab);
   const damaged = await tab.page.evaluate(async () => {
     const cache = await caches.open("siskin-1");
-    const rows = (await cache.keys()).find((request) => request.url.includes("/rows-"));
-    if (rows === undefined) return undefined;
-    await cache.put(rows, new Response("damaged"));
-    return rows.url;
+    const codes = (await cache.keys()).find((request) => request.url.includes("/codes-"));
+    if (codes === undefined) return undefined;
+    await cache.put(codes, new Response("damaged"));
+    return codes.url;
   });
-  assert.ok(damaged, "the rows file is kept");
+  assert.ok(damaged, "the codes are kept");
   await tab.page.reload();
   await tab.ask("share data between threads safely");
   // The service worker stores it after the page has it.

@@ -268,9 +268,9 @@ test("where workers are refused, the page's own thread answers", () =>
 test("one failed request is not noticed", () =>
   withTab(
     async (tab) => {
-      tab.site.fail(/lexical-/, "status 500", 1);
-      tab.site.fail(/rows-/, "altered byte", 1);
-      tab.site.fail(/passages-/, "cut connection", 1);
+      tab.site.fail(/words-/, "status 500", 1);
+      tab.site.fail(/codes-/, "altered byte", 1);
+      tab.site.fail(/records-/, "cut connection", 1);
       await tab.ask(QUESTION);
     },
     { expected: [/Failed to load resource/] },
@@ -279,7 +279,7 @@ test("one failed request is not noticed", () =>
 test("a broken connection is told, and trying again works", () =>
   withTab(
     async (tab) => {
-      tab.site.fail(/lexical-/, "cut connection", 99);
+      tab.site.fail(/words-/, "cut connection", 999);
       await tab.box.fill(QUESTION);
       await tab.note.getByText("Search could not be loaded. Check your connection.").waitFor();
       tab.site.heal();
@@ -291,7 +291,7 @@ test("a broken connection is told, and trying again works", () =>
 
 test("damaged files are told, and a later question works once they are mended", () =>
   withTab(async (tab) => {
-    tab.site.fail(/rows-/, "altered byte", 99);
+    tab.site.fail(/codes-/, "altered byte", 99);
     await tab.box.fill(QUESTION);
     await tab.note.getByText("its files on this site are damaged").waitFor();
     tab.site.heal();

@@ -42,12 +42,12 @@ export interface Answer {
   took_ms: number;
   /** Best first. */
   results: Result[];
+  /** Words that the reader may have meant instead of ones that the site does not know. */
+  suggestions: string[];
 }
 
-/** How far a download is. */
+/** How far the download of the network is. */
 export interface Progress {
-  /** `index`: what every query needs. `network`: what `full` mode needs besides. */
-  stage: "index" | "network";
   /** Bytes received so far. */
   loaded_bytes: number;
   /** Bytes in total. */
@@ -63,7 +63,7 @@ export interface OpenOptions {
    * kept. `true`: for pages inside the bundle's folder. A string: address, relative to the page, of
    * a service worker of the site that imports `siskin-sw.js`; it covers the pages in its folder. */
   offline?: boolean | string;
-  /** Called as the files of the index, and later of the network, arrive. */
+  /** Called as the files of the network arrive; those of the index are small. */
   onProgress?: (progress: Progress) => void;
   /** Ends the opening. */
   signal?: AbortSignal;

@@ -1,6 +1,6 @@
-import type { Answer, Mode, Progress, Result } from "./api.js";
+import type { Answer, Mode, Progress } from "./api.js";
 import { asSearchError, SearchError } from "./errors.js";
-import { type FileEntry, loadFile, loadText, type Source } from "./load.js";
+import { type FileEntry, loadBytes, loadFile, loadShard, loadText, type Source } from "./load.js";
 import {
   ENCODER_FOLDER,
   ENCODER_MANIFEST_NAME,
@@ -26,6 +26,12 @@ export interface Environment {
   report(progress: Progress): void;
 }
 
+/** Rounds in which a query gets its shards: dictionary, foreign words, corrections, codes, records,
+ * and as many again. */
+const MAXIMUM_ROUNDS = 12;
+
+const PREFETCHES_AT_ONCE = 8;
+
 /** A query whose options have been checked. */
 export interface CheckedQuery {
   text: string;
@@ -38,6 +44,7 @@ export class Engine {
   readonly #environment: Environment;
   readonly #manifest: Manifest;
   readonly #search: SearchEngine;
+  readonly #loading = new Map<string, Promise<void>>();
   #encoder: Promise<QueryEncoder> | undefined;
   #failure: SearchError | undefined;
 
@@ -47,23 +54,15 @@ export class Engine {
     this.#search = search;
   }
 
-  /** Loads the manifest, the small wasm module and the index, as far as possible at once. */
+  /** Loads the manifest and the small wasm module; shards of the index come with the queries that
+   * need them. */
   static async open(environment: Environment): Promise<Engine> {
     const [module, manifest] = await Promise.all([
       loadModule(environment, environment.modules.search),
       loadManifest(environment),
     ]);
-    const loader = fromWasm(() => new module.SearchLoader(manifest.json));
-    const { files } = manifest;
-    const contents = await loadFiles(environment, "index", environment.bundle, files);
-    for (const [index, bytes] of contents.entries()) {
-      fromWasm(() => loader.add_file(files[index]?.path ?? "", bytes));
-    }
-    return new Engine(
-      environment,
-      manifest,
-      fromWasm(() => loader.open()),
-    );
+    const search = fromWasm(() => new module.SearchEngine(manifest.json));
+    return new Engine(environment, manifest, search);
   }
 
   /** Why the engine can no longer be used, once that is so. */
@@ -76,9 +75,22 @@ export class Engine {
   async query(query: CheckedQuery): Promise<Answer> {
     const started_ms = this.#environment.now();
     const encoded = query.mode === "full" ? await this.#encode(query.text) : undefined;
-    const results = this.#call(() => this.#ask(query, encoded));
+    const { results, suggestions } = await this.#ask(query, encoded);
     const took_ms = this.#environment.now() - started_ms;
-    return { query: query.text, mode: query.mode, took_ms, results };
+    return { query: query.text, mode: query.mode, took_ms, results, suggestions };
+  }
+
+  /** Fetches every file of the index, so that a service worker can keep it. What is fetched is checked
+   * when it is used. */
+  async prefetch(): Promise<void> {
+    const paths = this.#call(() => this.#search.files());
+    const { source, bundle } = this.#environment;
+    const fetchNext = async (): Promise<void> => {
+      for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+        await loadBytes(source, new URL(path, bundle));
+      }
+    };
+    await Promise.all(Array.from({ length: PREFETCHES_AT_ONCE }, fetchNext));
   }
 
   /** Frees the wasm memory; a trapped instance is left to the garbage collector. */
@@ -92,10 +104,29 @@ export class Engine {
     );
   }
 
-  #ask(query: CheckedQuery, encoded: EncodedQuery | undefined): Result[] {
-    return encoded === undefined
-      ? this.#search.search(query.text, query.mode, query.limit)
-      : this.#search.search_encoded(query.text, encoded, query.limit);
+  /** Asks until nothing is missing. Each round names all the shards that it needs: they are fetched
+   * side by side. */
+  async #ask({ text, mode, limit }: CheckedQuery, encoded: EncodedQuery | undefined) {
+    for (let round = 0; round < MAXIMUM_ROUNDS; round++) {
+      const asked = this.#call(() => this.#search.search(text, mode, limit, encoded));
+      if (asked.answer !== undefined) return asked.answer;
+      await Promise.all(asked.needs.map((path) => this.#shard(path)));
+    }
+    throw new SearchError("internal", "The index asks for ever more files. Index the site again.");
+  }
+
+  /** Loads a shard, once for all queries that wait for it. A failure is forgotten. */
+  #shard(path: string): Promise<void> {
+    const loading = this.#loading.get(path);
+    if (loading !== undefined) return loading;
+    const { source, bundle } = this.#environment;
+    const accept = (bytes: Uint8Array, inflated: Uint8Array | undefined) =>
+      this.#call(() => this.#search.add_file(path, bytes, inflated));
+    const loaded = loadShard(source, new URL(path, bundle), accept).finally(() =>
+      this.#loading.delete(path),
+    );
+    this.#loading.set(path, loaded);
+    return loaded;
   }
 
   async #encode(text: string): Promise<EncodedQuery> {
@@ -110,7 +141,7 @@ export class Engine {
 
   /** Throws `query` for a text that no mode answers, before the network is fetched for it. */
   #refuseUnanswerable(text: string): void {
-    this.#call(() => this.#search.search(text, "words", 1));
+    this.#call(() => this.#search.search(text, "words", 1, undefined));
   }
 
   async #loadEncoder(): Promise<QueryEncoder> {
@@ -179,13 +210,12 @@ async function loadNetwork(
   const file = { path: ENCODER_MANIFEST_NAME, sha256: encoder_id };
   const encoder_json = await loadFile(environment.source, folder, file, () => {});
   const files = parseEncoderManifest(encoder_json, new URL(file.path, folder));
-  return [encoder_json, await loadFiles(environment, "network", folder, files)];
+  return [encoder_json, await loadFiles(environment, folder, files)];
 }
 
 /** The bytes of `files`, in their order, fetched side by side. */
 function loadFiles(
   environment: Environment,
-  stage: Progress["stage"],
   folder: URL,
   files: SizedFile[],
 ): Promise<Uint8Array[]> {
@@ -194,7 +224,7 @@ function loadFiles(
   const load = (file: SizedFile, index: number) =>
     loadFile(environment.source, folder, file, (received_bytes) => {
       received[index] = received_bytes;
-      environment.report({ stage, loaded_bytes: sum(received), total_bytes });
+      environment.report({ loaded_bytes: sum(received), total_bytes });
     });
   return Promise.all(files.map(load));
 }

@@ -54,6 +54,42 @@ export function loadFile(
   });
 }
 
+/** The bytes at an address, whatever they are. Tried twice. Throws `network`. */
+export function loadBytes(source: Source, url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  return twice(async () => body(await request(source, url, "default"), url, () => {}));
+}
+
+/** Bytes of a shard before its payload; the last one tells whether that is deflated. */
+const SHARD_HEADER_BYTES = 8;
+const DEFLATED = 1;
+
+/** Loads a shard of the index and hands it to `accept`, which refuses what is not the shard of this
+ * name.
+ *
+ * Tried twice, the second time past every cache. Throws `network`, or what `accept` throws. */
+export function loadShard(
+  source: Source,
+  url: URL,
+  accept: (bytes: Uint8Array, inflated: Uint8Array | undefined) => void,
+): Promise<void> {
+  return twice(async (attempt) => {
+    const response = await request(source, url, attempt === 0 ? "default" : "reload");
+    const bytes = await body(response, url, () => {});
+    accept(bytes, bytes[SHARD_HEADER_BYTES - 1] === DEFLATED ? await inflate(bytes) : undefined);
+  });
+}
+
+/** The plain payload of a deflated shard; nothing when it cannot be inflated. */
+async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  const deflated = new Blob([bytes.subarray(SHARD_HEADER_BYTES)]).stream();
+  const inflated = deflated.pipeThrough(new DecompressionStream("deflate-raw"));
+  try {
+    return new Uint8Array(await new Response(inflated).arrayBuffer());
+  } catch {
+    return new Uint8Array();
+  }
+}
+
 /** Digits of the checksum that make an address unmistakable. */
 const VERSION_DIGITS = 10;
 

@@ -20,22 +20,18 @@ export type SizedFile = FileEntry & { bytes: number };
 export interface Manifest {
   /** The text as it arrived. */
   json: string;
-  /** Files of the index: every query needs them. */
-  files: SizedFile[];
   /** Checksum of the network's `encoder.json`. */
   encoder_id: string;
 }
 
-/** Reads the list of files from the text of `siskin.json`.
+/** Reads the network's checksum from the text of `siskin.json`.
  *
  * Throws `corrupt` when it is not a manifest. Versions are checked by the wasm module. */
 export function parseManifest(json: string, url: URL): Manifest {
-  const { files, encoder } = parseObject(json, url);
+  const { encoder } = parseObject(json, url);
   const { id } = (encoder ?? {}) as { id?: unknown };
-  if (!Array.isArray(files) || !files.every(isFile) || typeof id !== "string") {
-    throw notManifest(url);
-  }
-  return { json, files, encoder_id: id };
+  if (typeof id !== "string") throw notManifest(url);
+  return { json, encoder_id: id };
 }
 
 /** Reads from the bytes of `encoder.json` what its files must be, in the order of

@@ -1,29 +1,28 @@
 import type { Result } from "./api.js";
 import type { FileEntry } from "./load.js";
 
-/** A query as the network reads it; made by `QueryEncoder.encode`, read by `search_encoded`. */
+/** A query as the network reads it; made by `QueryEncoder.encode`, read by `search`. */
 export type EncodedQuery = {
   buckets: [dimension: number, activation: number][][];
   dense: number[];
 };
 
-/** `SearchLoader` of `web/search`: a bundle whose files are still arriving. */
-export interface SearchLoader {
-  add_file(path: string, bytes: Uint8Array): void;
-  /** Consumes the loader. */
-  open(): SearchEngine;
-}
+/** What asking gives: files to add before asking again, or the answer. */
+export type Asked =
+  | { needs: string[]; answer?: undefined }
+  | { needs: []; answer: { results: Result[]; suggestions: string[] } };
 
-/** `SearchEngine` of `web/search`. */
+/** `SearchEngine` of `web/search`: a bundle, as far as its files are there. */
 export interface SearchEngine {
-  search(text: string, mode: string, limit: number): Result[];
-  search_encoded(text: string, encoded: EncodedQuery, limit: number): Result[];
+  files(): string[];
+  add_file(path: string, bytes: Uint8Array, inflated?: Uint8Array): void;
+  search(text: string, mode: string, limit: number, encoded?: EncodedQuery): Asked;
   free(): void;
 }
 
 /** The small wasm module: words and table. */
 export interface SearchModule {
-  SearchLoader: new (manifest_json: string) => SearchLoader;
+  SearchEngine: new (manifest_json: string) => SearchEngine;
 }
 
 /** `QueryEncoder` of `web/encoder`. */

@@ -82,12 +82,24 @@ class RemoteSearch implements Search {
   async start(folder: URL, signal: AbortSignal | undefined): Promise<void> {
     const places = { bundle: folder.href, runtime: RUNTIME.href };
     await this.#request((id) => ({ type: "open", id, places }), signal);
+    const { offline = false } = this.#options;
+    if (offline !== false) this.#offline = this.#prefetch();
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Answer> {
     const query = checkQuery(text, options);
     const answer = await this.#request((id) => ({ type: "query", id, query }), options.signal);
     return answer as Answer;
+  }
+
+  /** Has the whole index kept for offline use. */
+  async #prefetch(): Promise<"ready" | "unavailable"> {
+    try {
+      await this.#request((id) => ({ type: "prefetch", id }), undefined);
+    } catch {
+      return "unavailable";
+    }
+    return this.#keep();
   }
 
   close(): void {
@@ -133,10 +145,15 @@ class RemoteSearch implements Search {
 
   /** Keeps for offline use what has been loaded since the last time. */
   #keepLoaded(): void {
+    if (this.#kept_count === 0 || this.#loaded.size === this.#kept_count) return;
+    this.#offline = this.#keep();
+  }
+
+  #keep(): Promise<"ready" | "unavailable"> {
     const { offline = false } = this.#options;
-    if (offline === false || this.#loaded.size === this.#kept_count) return;
+    if (offline === false) return Promise.resolve("unavailable");
     this.#kept_count = this.#loaded.size;
-    this.#offline = keepOffline(offline, RUNTIME, [import.meta.url, ...this.#loaded]);
+    return keepOffline(offline, RUNTIME, [import.meta.url, ...this.#loaded]);
   }
 
   #take(id: number): Waiting | undefined {

@@ -17,6 +17,7 @@ export interface Places {
 export type Request =
   | { type: "open"; id: number; places: Places }
   | { type: "query"; id: number; query: CheckedQuery }
+  | { type: "prefetch"; id: number }
   | { type: "cancel"; id: number };
 
 /** From the engine to the page. */

@@ -1,6 +1,6 @@
 /** What wasm-bindgen writes; `scripts/build.js` tells esbuild where it lies. */
 declare module "siskin-wasm/search" {
-  export const SearchLoader: import("./modules.js").SearchModule["SearchLoader"];
+  export const SearchEngine: import("./modules.js").SearchModule["SearchEngine"];
   const initialise: import("./modules.js").Initialise;
   export default initialise;
 }

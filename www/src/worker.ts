@@ -1,3 +1,4 @@
+import type { Answer } from "./api.js";
 import { Engine } from "./engine.js";
 import { asSearchError, SearchError } from "./errors.js";
 import { modules } from "./glue.js";
@@ -41,7 +42,7 @@ class Host {
     await nextTask();
     if (this.#cancelled.has(request.id)) return;
     if (this.#engine === undefined) throw new SearchError("closed", "The search is not open.");
-    const answer = await this.#engine.query(request.query);
+    const answer = await answerTo(request, this.#engine);
     this.#send({ type: "done", id: request.id, answer });
   }
 
@@ -65,6 +66,14 @@ class Host {
   #fail(id: number, { code, message }: SearchError): void {
     this.#send({ type: "failed", id, code, message });
   }
+}
+
+type Work = Extract<Request, { type: "query" | "prefetch" }>;
+
+async function answerTo(request: Work, engine: Engine): Promise<Answer | undefined> {
+  if (request.type === "query") return engine.query(request.query);
+  await engine.prefetch();
+  return undefined;
 }
 
 /** Lets messages that already wait be handled first: among them the cancelling of this query. */

@@ -159,6 +159,9 @@ pub struct EvalArguments {
     /// Folder of the data set.
     #[arg(value_name = "DATASET")]
     pub dataset: PathBuf,
+    /// Pages that the first stage passes on to the second [default: as the index says].
+    #[arg(long, value_name = "PAGES")]
+    pub candidates: Option<usize>,
     /// Which judgments to use: qrels/SPLIT.tsv.
     #[arg(long, default_value = "dev")]
     pub split: String,

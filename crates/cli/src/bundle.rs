@@ -1,14 +1,15 @@
 //! A bundle on disk.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use siskin_core::container::{self, Payload};
 use siskin_core::error::Error;
-use siskin_core::manifest::{FileEntry, MANIFEST_FILE, Manifest};
-use siskin_core::search::Engine;
+use siskin_core::manifest::{MANIFEST_FILE, Manifest};
+use siskin_core::search::{Engine, Step};
+use siskin_core::shards::ShardId;
 
-use crate::receipt::{Written, place};
+use crate::receipt::place;
 use crate::resources::{self, ENCODER_FOLDER};
 
 /// Folder of the bundle in a site, unless `--output` says otherwise.
@@ -36,45 +37,55 @@ impl BundleFolder {
         Ok(Self { folder, manifest })
     }
 
-    /// The content of a file, which is as the manifest says.
+    /// The content of a shard's file. Whether it is what its name says is seen by the engine.
     ///
     /// # Errors
-    /// [`Error::MissingFile`] and [`Error::Corrupt`].
-    pub fn read(&self, entry: &FileEntry) -> Result<Vec<u8>> {
+    /// [`Error::MissingFile`].
+    pub fn read(&self, shard: ShardId) -> Result<(String, Vec<u8>)> {
+        let path = self.manifest.shards.path(shard);
         let missing = || Error::MissingFile {
-            file: entry.path.clone(),
+            file: path.clone().unwrap_or_default(),
         };
-        let path = place(&self.folder, &entry.path).filter(|path| path.is_file());
-        let content = resources::read(&path.ok_or_else(missing)?)?;
-        let expected = Written {
-            bytes: entry.bytes as u64,
-            sha256: entry.sha256.clone(),
-        };
-        match expected.difference(&content) {
-            Some(reason) => Err(Error::Corrupt {
-                file: entry.path.clone(),
-                reason,
-            }
-            .into()),
-            None => Ok(content),
-        }
+        let path = path.clone().ok_or_else(missing)?;
+        let place = place(&self.folder, &path).filter(|place| place.is_file());
+        let content = resources::read(&place.ok_or_else(missing)?)?;
+        Ok((path, content))
     }
 
-    /// The engine with all files, each checked against the manifest.
+    /// Adds a shard to an engine of this bundle.
     ///
     /// # Errors
-    /// When a file is missing or damaged, or does not fit the others.
-    pub fn engine(&self) -> Result<Engine> {
-        let open = || -> Result<Engine> {
-            let mut files = BTreeMap::new();
-            for entry in &self.manifest.files {
-                files.insert(entry.path.clone(), self.read(entry)?);
-            }
-            Ok(Engine::open(self.manifest.clone(), |entry| {
-                files.remove(&entry.path)
-            })?)
+    /// When its file is missing or damaged.
+    pub fn load(&self, engine: &mut Engine, shard: ShardId) -> Result<()> {
+        let (path, content) = self.read(shard)?;
+        let payload = match container::unwrap(&path, shard.kind, &content)? {
+            Payload::Plain(_) => None,
+            Payload::Deflated(_) => Some(container::plain_payload(&path, shard.kind, &content)?),
         };
-        open().with_context(|| format!("cannot open the index in {}", self.folder.display()))
+        Ok(engine.add(shard, &content, payload.as_deref())?)
+    }
+
+    /// Asks until nothing is missing; shards are read as they are needed.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged, or the engine refuses the query.
+    pub fn ask<T>(
+        &self,
+        engine: &mut Engine,
+        ask: impl Fn(&Engine) -> siskin_core::error::Result<Step<T>>,
+    ) -> Result<T> {
+        loop {
+            match ask(engine)? {
+                Step::Done(answer) => return Ok(answer),
+                Step::Needs(shards) => {
+                    for shard in shards {
+                        self.load(engine, shard).with_context(|| {
+                            format!("cannot open the index in {}", self.folder.display())
+                        })?;
+                    }
+                }
+            }
+        }
     }
 
     /// Where the bundle keeps its encoder.

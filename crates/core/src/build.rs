@@ -1,18 +1,64 @@
-//! From pages and their codes to the files of a bundle. Same input, same options, same bytes.
+//! From pages and their codes to the shards of a bundle. Same input, same options, same bytes.
 
+use crate::codes;
 use crate::container::{self, FORMAT_VERSION, Kind};
-use crate::dense;
-use crate::encoded::{PassageCodes, PieceStatistics};
+use crate::dictionary::{self, Entry, Shape};
+use crate::encoded::PassageCodes;
 use crate::error::{Error, Result};
 use crate::lexical::{LexicalBuilder, LexicalOptions};
-use crate::manifest::{EncoderInfo, FileEntry, MANIFEST_FILE, Manifest, Ranking, generator};
+use crate::manifest::{EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Shards, generator};
+use crate::meaning::{Neighbourhood, Parts, Site, lent_postings};
+use crate::order::by_meaning;
 use crate::page::Page;
-use crate::passages::{MAX_HEADINGS, Passages};
-use crate::rows::{self, GenericRows};
+use crate::records::{self, MAX_HEADINGS};
+use crate::rows::{GenericRows, UhdRow};
+use crate::shards::{Directory, ShardId, ShardSize, runs};
 use crate::site_rows::SiteRowsBuilder;
-use crate::text::Stemming;
-use crate::uhd::{UhdBuilder, UhdOptions};
-use crate::units;
+use crate::text::{Stemming, is_stop_word};
+use crate::uhd::{self, Bucket, UhdOptions};
+use crate::wordpiece::Vocabulary;
+use std::collections::BTreeMap;
+
+/// A word of several pieces has a row of its own if it occurs so often.
+const MIN_OCCURRENCES_OF_PIECED_WORDS: u32 = 3;
+/// Words that may be neighbours of others, the most frequent ones; each has so many letters …
+const MAX_NEIGHBOUR_WORDS: usize = 12_000;
+const MIN_NEIGHBOUR_LETTERS: usize = 3;
+/// … and occurs so often. The same holds for spellings.
+const MIN_OCCURRENCES: u32 = 2;
+/// What a neighbour's postings count for a word that the site never uses, times their cosine.
+const NEIGHBOUR_WEIGHT: f32 = 0.7;
+
+/// Sizes of shards. The defaults make less than 2,000 files of the largest site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShardSizes {
+    /// Words of the site.
+    pub words: ShardSize,
+    /// Words of the vocabulary that the site never uses.
+    pub foreign: ShardSize,
+    /// One-bit codes.
+    pub codes: ShardSize,
+    /// Codes that fit into one shard of so many bytes are not cut: every page is then a candidate.
+    pub whole_codes_bytes: usize,
+    /// Records, before they are deflated.
+    pub records: ShardSize,
+    /// UHD postings.
+    pub uhd: ShardSize,
+}
+
+impl Default for ShardSizes {
+    fn default() -> Self {
+        let size = |target_bytes, most| ShardSize { target_bytes, most };
+        Self {
+            words: size(5 << 10, 540),
+            foreign: size(25 << 10, 140),
+            codes: size(2 << 10, 400),
+            whole_codes_bytes: 10 << 10,
+            records: size(8 << 10, 700),
+            uhd: size(4 << 10, 120),
+        }
+    }
+}
 
 /// How a bundle is built.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,10 +69,12 @@ pub struct BuildOptions {
     pub lexical: LexicalOptions,
     /// How UHD codes are cut.
     pub uhd: UhdOptions,
-    /// Passages per code of the dense bucket.
-    pub dense_window: u32,
+    /// Passages a window: the unit of UHD codes and of one-bit codes.
+    pub window: u32,
     /// How systems are fused.
     pub ranking: Ranking,
+    /// Sizes of shards.
+    pub shards: ShardSizes,
 }
 
 impl Default for BuildOptions {
@@ -35,8 +83,9 @@ impl Default for BuildOptions {
             stemming: Stemming::English,
             lexical: LexicalOptions::default(),
             uhd: UhdOptions::default(),
-            dense_window: 1,
+            window: 3,
             ranking: Ranking::default(),
+            shards: ShardSizes::default(),
         }
     }
 }
@@ -46,8 +95,21 @@ impl Default for BuildOptions {
 pub struct Bundle {
     /// Table of contents.
     pub manifest: Manifest,
-    /// Content of each file of `manifest.files`, in the same order.
-    pub files: Vec<Vec<u8>>,
+    /// The shards.
+    pub files: Vec<BundleFile>,
+    /// `order[i]` is the page, counted as they were added, that the bundle calls `i`.
+    pub order: Vec<u32>,
+}
+
+/// One shard of a bundle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BundleFile {
+    /// Which shard.
+    pub id: ShardId,
+    /// Its path within the bundle.
+    pub path: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
 }
 
 impl Bundle {
@@ -56,7 +118,7 @@ impl Bundle {
     /// # Errors
     /// When the manifest cannot be written as JSON (a ranking weight that is not finite).
     pub fn manifest_json(&self) -> Result<String> {
-        let json = serde_json::to_string_pretty(&self.manifest);
+        let json = serde_json::to_string(&self.manifest);
         json.map(|text| text + "\n").map_err(|error| Error::Build {
             reason: format!("{MANIFEST_FILE}: {error}"),
         })
@@ -69,50 +131,59 @@ pub struct Builder {
     options: BuildOptions,
     encoder: EncoderInfo,
     lexical: LexicalBuilder,
-    uhd: Vec<UhdBuilder>,
     site_rows: SiteRowsBuilder,
-    dense: Vec<Vec<f32>>,
     pages: Vec<Page>,
+    windows: Vec<PageWindows>,
+}
+
+/// The windows of one page.
+#[derive(Clone, Debug, Default)]
+struct PageWindows {
+    /// Per window the sum of its passages' vectors, and their number.
+    dense: Vec<(Vec<f32>, u32)>,
+    /// Per bucket the code of each window.
+    codes: Vec<Vec<Vec<u32>>>,
 }
 
 impl Builder {
     /// An empty bundle for codes of the given encoder.
     #[must_use]
     pub fn new(options: BuildOptions, encoder: EncoderInfo) -> Self {
-        let uhd = (0..encoder.buckets.len())
-            .map(|bucket| UhdBuilder::new(bucket, options.uhd))
-            .collect();
         let lexical = LexicalBuilder::new(options.lexical, options.stemming);
-        let site_rows = SiteRowsBuilder::default();
         Self {
             options,
             encoder,
             lexical,
-            uhd,
-            site_rows,
-            dense: Vec::new(),
+            site_rows: SiteRowsBuilder::default(),
             pages: Vec::new(),
+            windows: Vec::new(),
         }
     }
 
     /// Adds a page with the codes of its passages, in order.
     ///
     /// # Errors
-    /// [`Error::Build`] when the page has no passage, when passages and codes differ in number or the codes in shape.
+    /// [`Error::Build`] when the page has no passage, when passages and codes differ in number or
+    /// the codes in shape.
     pub fn add_page(&mut self, page: Page, codes: &[PassageCodes]) -> Result<()> {
         self.check(&page, codes)?;
-        for (passage, code) in page.passages.iter().zip(codes) {
-            self.lexical.add(&page, passage);
-            self.site_rows.add(code);
-            self.dense.push(code.dense.clone());
-        }
+        self.lexical.add_page(&page);
+        codes.iter().for_each(|codes| self.site_rows.add(codes));
         let size = self.options.uhd.code_size(codes.len());
-        for window in units::windows(0..codes.len() as u32, self.options.uhd.window) {
-            let window = &codes[window.start as usize..window.end as usize];
-            self.uhd
-                .iter_mut()
-                .for_each(|bucket| bucket.add(window, size));
-        }
+        let windows = codes.chunks(self.options.window.max(1) as usize);
+        let code = |bucket| {
+            let codes = windows
+                .clone()
+                .map(|window| uhd::code_of(window, bucket, size));
+            codes.collect()
+        };
+        self.windows.push(PageWindows {
+            dense: windows
+                .clone()
+                .map(|window| dense_sum(window, self.encoder.dim))
+                .collect(),
+            codes: (0..self.encoder.buckets.len()).map(code).collect(),
+        });
         self.pages.push(page);
         Ok(())
     }
@@ -147,17 +218,11 @@ impl Builder {
         Ok(())
     }
 
-    /// The bundle. `generic` are the encoder's rows for the pieces of `vocabulary`; `statistics`
-    /// were taken over the same passages.
+    /// The bundle. `generic` are the encoder's rows for the pieces of `vocabulary`.
     ///
     /// # Errors
     /// [`Error::Build`] when no page was added or the rows do not fit the vocabulary.
-    pub fn finish(
-        self,
-        vocabulary: &[String],
-        generic: &GenericRows,
-        statistics: &PieceStatistics,
-    ) -> Result<Bundle> {
+    pub fn finish(self, vocabulary: &[String], generic: &GenericRows) -> Result<Bundle> {
         if self.pages.is_empty() {
             return Err(Error::Build {
                 reason: "there is no page".to_owned(),
@@ -170,87 +235,476 @@ impl Builder {
                 reason: "the encoder's rows do not fit its vocabulary".to_owned(),
             });
         }
-        let records = Passages::new(self.pages);
-        let static_rows = self.site_rows.static_rows(generic, statistics);
-        let uhd_rows: Vec<_> = (0..self.uhd.len())
-            .map(|bucket| self.site_rows.uhd_rows(bucket, generic, statistics))
-            .collect();
-        let mut files = vec![
-            (Kind::Lexical, None, self.lexical.write()),
-            (Kind::Passages, None, records.write()),
-            (
-                Kind::Rows,
-                None,
-                rows::write(vocabulary, generic.dim, &static_rows, &uhd_rows),
-            ),
-            (
-                Kind::Dense,
-                None,
-                dense_file(&self.dense, &records, self.options.dense_window),
-            ),
-        ];
-        files.extend(
-            self.uhd
-                .iter()
-                .enumerate()
-                .map(|(bucket, uhd)| (Kind::Uhd, Some(bucket), uhd.write())),
-        );
-        let counts = (records.page_count() as u32, records.passage_count() as u32);
-        Ok(assemble(files, counts, self.options, self.encoder))
+        let site = Ordered::new(&self, vocabulary, generic);
+        let mut writer = ShardWriter::default();
+        let spread = site.write_words(&mut writer);
+        site.write_codes(&mut writer);
+        site.write_records(&mut writer);
+        site.write_uhd(&mut writer);
+        let order = site.order.clone();
+        drop(site);
+        Ok(self.assemble(writer, spread, order))
+    }
+
+    fn assemble(
+        self,
+        writer: ShardWriter,
+        dense: crate::manifest::Spread,
+        order: Vec<u32>,
+    ) -> Bundle {
+        let paths: Vec<&str> = writer.files.iter().map(|file| file.path.as_str()).collect();
+        let passages: usize = self.pages.iter().map(|page| page.passages.len()).sum();
+        let manifest = Manifest {
+            format: FORMAT_VERSION,
+            generator: generator(),
+            build: container::sha256_hex(paths.join("\n").as_bytes()),
+            stemming: self.options.stemming,
+            encoder: self.encoder,
+            pages: self.pages.len() as u32,
+            passages: passages as u32,
+            window: self.options.window.max(1),
+            ranking: self.options.ranking,
+            dense,
+            shards: writer.shards,
+        };
+        Bundle {
+            manifest,
+            files: writer.files,
+            order,
+        }
     }
 }
 
-fn dense_file(vectors: &[Vec<f32>], records: &Passages, window: u32) -> Vec<u8> {
-    let mut windows: Vec<Vec<&[f32]>> = Vec::new();
-    for page in 0..records.page_count() as u32 {
-        let passages = records.passages_of(crate::ids::PageId(page));
-        windows.extend(units::windows(passages, window).map(|unit| {
-            vectors[unit.start as usize..unit.end as usize]
+fn dense_sum(window: &[PassageCodes], dim: usize) -> (Vec<f32>, u32) {
+    let mut sum = vec![0.0; dim];
+    for codes in window {
+        for (sum, value) in sum.iter_mut().zip(&codes.dense) {
+            *sum += value;
+        }
+    }
+    (sum, window.len() as u32)
+}
+
+/// A site whose pages stand in their final order.
+struct Ordered<'a> {
+    builder: &'a Builder,
+    vocabulary: Vocabulary,
+    shape: Shape,
+    /// `order[i]` is the page, as added, that is now page `i`; `place` is the inverse.
+    order: Vec<u32>,
+    place: Vec<u32>,
+    /// Per page the one-bit codes of its windows.
+    codes: Vec<Vec<u8>>,
+    buckets: Vec<Bucket>,
+    static_rows: Vec<f32>,
+    uhd_rows: Vec<Vec<UhdRow>>,
+}
+
+impl<'a> Ordered<'a> {
+    fn new(builder: &'a Builder, vocabulary: &[String], generic: &GenericRows) -> Self {
+        let dim = builder.encoder.dim;
+        let mean = builder.site_rows.mean();
+        let centred: Vec<Vec<Vec<f32>>> = builder
+            .windows
+            .iter()
+            .map(|page| centred(&page.dense, &mean))
+            .collect();
+        let vectors: Vec<f32> = centred
+            .iter()
+            .flat_map(|windows| direction(windows, dim))
+            .collect();
+        let order = by_meaning(&vectors, builder.pages.len(), dim);
+        let mut place = vec![0; order.len()];
+        for (now, &added) in (0u32..).zip(&order) {
+            place[added as usize] = now;
+        }
+        let codes_of = |&page: &u32| {
+            let windows = centred[page as usize].iter();
+            windows
+                .flat_map(|window| codes::sign_bits(window))
+                .collect()
+        };
+        let bucket = |bucket: usize| {
+            let mut postings = Bucket::default();
+            for &page in &order {
+                postings.add_page(&builder.windows[page as usize].codes[bucket]);
+            }
+            postings
+        };
+        let buckets = builder.encoder.buckets.len();
+        Self {
+            builder,
+            vocabulary: Vocabulary::new(vocabulary.to_vec()),
+            shape: Shape {
+                pages: order.len() as u32,
+                dim,
+            },
+            codes: order.iter().map(codes_of).collect(),
+            buckets: (0..buckets).map(bucket).collect(),
+            static_rows: builder.site_rows.static_rows(generic),
+            uhd_rows: (0..buckets)
+                .map(|bucket| builder.site_rows.uhd_rows(bucket, generic))
+                .collect(),
+            order,
+            place,
+        }
+    }
+
+    /// Words of the site that have a meaning: those that are pieces themselves, and those of
+    /// several pieces that occur often enough.
+    fn meaningful_words(&self) -> Vec<(&str, &str, u32)> {
+        let words = self.builder.lexical.words().iter();
+        let words = words.filter(|(word, site)| {
+            self.vocabulary.id(word).is_some()
+                || (site.occurrences >= MIN_OCCURRENCES_OF_PIECED_WORDS
+                    && word.chars().all(char::is_alphabetic)
+                    && self.vocabulary.encode_word(word).is_some())
+        });
+        words
+            .map(|(word, site)| (word.as_str(), site.term.as_str(), site.occurrences))
+            .collect()
+    }
+
+    fn write_words(&self, writer: &mut ShardWriter) -> crate::manifest::Spread {
+        let words = self.meaningful_words();
+        let texts: Vec<&str> = words.iter().map(|(word, ..)| *word).collect();
+        let parts = Parts {
+            vocabulary: &self.vocabulary,
+            dim: self.shape.dim,
+            static_rows: &self.static_rows,
+            uhd_rows: &self.uhd_rows,
+            buckets: &self.buckets,
+            codes: &self.codes,
+            mean_share: self.builder.options.ranking.mean_share,
+        };
+        let site = Site::new(&parts, &texts);
+        let neighbourhood = neighbourhood(&site, &words);
+        let postings = self.builder.lexical.postings(&self.place);
+        let mut entries: BTreeMap<&str, Entry> = BTreeMap::new();
+        for (word, meaning) in self.meanings(&site, &neighbourhood, &words) {
+            entries.entry(word).or_default().meaning = Some(meaning);
+        }
+        let foreign = self.foreign_entries(&site, &neighbourhood, &postings);
+        for (term, list) in postings {
+            entries.entry(term).or_default().postings = list;
+        }
+        for (title, pages) in self.builder.lexical.titles() {
+            let mut pages: Vec<u32> = pages
+                .iter()
+                .map(|&page| self.place[page as usize])
+                .collect();
+            pages.sort_unstable();
+            entries.entry(title).or_default().titled = pages;
+        }
+        let sizes = self.builder.options.shards;
+        writer.dictionary(Kind::Words, &entries, self.shape, sizes.words);
+        writer.dictionary(Kind::Foreign, &foreign, self.shape, sizes.foreign);
+        self.write_spellings(writer);
+        site.spread()
+    }
+
+    fn meanings<'b>(
+        &self,
+        site: &Site<'_>,
+        neighbourhood: &Neighbourhood<'_>,
+        words: &[(&'b str, &'b str, u32)],
+    ) -> Vec<(&'b str, dictionary::Meaning)> {
+        let meanings = crate::parallel::map(words.len(), |i| {
+            let (word, term, _) = words[i];
+            let mut meaning = site.meaning(word)?;
+            let near = neighbourhood.of(&meaning.row, term).into_iter();
+            meaning.neighbours = near
+                .map(|(near, _, cosine)| (near.to_owned(), cosine))
+                .collect();
+            Some((word, meaning))
+        });
+        meanings.into_iter().flatten().collect()
+    }
+
+    /// Words of the vocabulary that the site never uses.
+    fn foreign_entries(
+        &self,
+        site: &Site<'_>,
+        neighbourhood: &Neighbourhood<'_>,
+        postings: &BTreeMap<&str, crate::lists::PageList>,
+    ) -> BTreeMap<&str, Entry> {
+        let known = self.builder.lexical.words();
+        let is_foreign = |piece: &&String| {
+            piece.chars().count() > 1
+                && piece.chars().all(char::is_alphabetic)
+                && !known.contains_key(*piece)
+        };
+        let words: Vec<&str> = self
+            .vocabulary
+            .pieces()
+            .iter()
+            .filter(is_foreign)
+            .map(String::as_str)
+            .collect();
+        let entries = crate::parallel::map(words.len(), |i| {
+            let mut meaning = site.meaning(words[i])?;
+            let near = neighbourhood.of(&meaning.row, words[i]);
+            meaning.neighbours = near
+                .iter()
+                .map(|&(near, _, cosine)| (near.to_owned(), cosine))
+                .collect();
+            let list = |term: &str| postings.get(term).cloned();
+            Some((
+                words[i],
+                Entry {
+                    postings: lent_postings(&near, NEIGHBOUR_WEIGHT, self.order.len(), list),
+                    meaning: Some(meaning),
+                    ..Entry::default()
+                },
+            ))
+        });
+        entries.into_iter().flatten().collect()
+    }
+
+    fn write_spellings(&self, writer: &mut ShardWriter) {
+        let words = self.builder.lexical.words().iter();
+        let words = words.filter(|(word, site)| {
+            site.occurrences >= MIN_OCCURRENCES
+                && word.chars().count() >= MIN_NEIGHBOUR_LETTERS
+                && word.chars().all(char::is_alphabetic)
+        });
+        let mut by_letter: BTreeMap<char, BTreeMap<&str, Entry>> = BTreeMap::new();
+        for (word, _) in words {
+            let letter = word.chars().next().unwrap_or_default();
+            by_letter
+                .entry(letter)
+                .or_default()
+                .insert(word, Entry::default());
+        }
+        // Letters without many words share a shard.
+        let mut shared: BTreeMap<&str, Entry> = BTreeMap::new();
+        for (_, words) in by_letter {
+            if !shared.is_empty() && shared.len() + words.len() > SPELLINGS_OF_A_SHARD {
+                writer.dictionary(Kind::Spelling, &shared, self.shape, WHOLE);
+                shared.clear();
+            }
+            shared.extend(words);
+        }
+        writer.dictionary(Kind::Spelling, &shared, self.shape, WHOLE);
+    }
+
+    fn write_codes(&self, writer: &mut ShardWriter) {
+        let sizes: Vec<usize> = self.codes.iter().map(Vec::len).collect();
+        let total: usize = sizes.iter().sum();
+        let options = self.builder.options.shards;
+        let whole = total <= options.whole_codes_bytes;
+        let mut first = 0;
+        for run in runs(&sizes, if whole { WHOLE } else { options.codes }) {
+            let pages: Vec<&[u8]> = self.codes[first..first + run]
                 .iter()
                 .map(Vec::as_slice)
-                .collect()
-        }));
+                .collect();
+            let file = codes::write(first as u32, &pages, self.shape.dim);
+            writer.by_number(Kind::Codes, 0, first as u32, file);
+            first += run;
+        }
     }
-    dense::write(&windows, window)
+
+    fn write_records(&self, writer: &mut ShardWriter) {
+        let pages: Vec<&Page> = self
+            .order
+            .iter()
+            .map(|&page| &self.builder.pages[page as usize])
+            .collect();
+        let sizes: Vec<usize> = pages.iter().map(|page| records::page_bytes(page)).collect();
+        let mut first = 0;
+        let mut parts = Vec::new();
+        for run in runs(&sizes, self.builder.options.shards.records) {
+            parts.push(first..first + run);
+            first += run;
+        }
+        let files = crate::parallel::map(parts.len(), |i| {
+            records::write(parts[i].start as u32, &pages[parts[i].clone()])
+        });
+        for (part, file) in parts.iter().zip(files) {
+            writer.by_number(Kind::Records, 0, part.start as u32, file);
+        }
+    }
+
+    fn write_uhd(&self, writer: &mut ShardWriter) {
+        for (number, bucket) in (0u32..).zip(&self.buckets) {
+            let order = self.dimension_order(number as usize, bucket);
+            writer.by_number(Kind::Map, number, 0, bucket.write_map(&order));
+            let lists: Vec<Vec<u8>> = order.iter().map(|&at| bucket.write_list(at)).collect();
+            let sizes: Vec<usize> = lists.iter().map(Vec::len).collect();
+            let mut first = 0;
+            for run in runs(&sizes, self.builder.options.shards.uhd) {
+                let file = uhd::write_shard(first as u32, &lists[first..first + run]);
+                writer.by_number(Kind::Uhd, number, first as u32, file);
+                first += run;
+            }
+        }
+    }
+
+    /// The dimensions of a bucket so that those which words activate together stand together: by
+    /// the mean static row of the words that have them, weighted.
+    fn dimension_order(&self, number: usize, bucket: &Bucket) -> Vec<u32> {
+        let dimensions = bucket.dimensions();
+        let dim = self.shape.dim;
+        let at: BTreeMap<u32, usize> = dimensions.iter().copied().zip(0..).collect();
+        let mut vectors = vec![0.0f32; dimensions.len() * dim];
+        let rows = self.uhd_rows[number]
+            .iter()
+            .zip(self.static_rows.chunks(dim.max(1)));
+        for (row, vector) in rows {
+            for (dimension, weight) in row {
+                let Some(&at) = at.get(dimension) else {
+                    continue;
+                };
+                for (sum, value) in vectors[at * dim..(at + 1) * dim].iter_mut().zip(vector) {
+                    *sum += weight * value;
+                }
+            }
+        }
+        let order = by_meaning(&vectors, dimensions.len(), dim);
+        order
+            .into_iter()
+            .map(|at| dimensions[at as usize])
+            .collect()
+    }
 }
 
-fn assemble(
-    files: Vec<(Kind, Option<usize>, Vec<u8>)>,
-    (pages, passages): (u32, u32),
-    options: BuildOptions,
-    encoder: EncoderInfo,
-) -> Bundle {
-    let mut hashes = String::new();
-    let mut entries = Vec::new();
-    for (kind, bucket, bytes) in &files {
-        let sha256 = container::sha256_hex(bytes);
-        hashes.push_str(&sha256);
-        let name = format!("{kind:?}").to_lowercase();
-        let number = bucket
-            .map(|bucket| format!("-{bucket}"))
-            .unwrap_or_default();
-        let path = format!("{name}{number}-{}.bin", &sha256[..10]);
-        entries.push(FileEntry {
-            kind: *kind,
-            bucket: *bucket,
-            path,
-            bytes: bytes.len(),
-            sha256,
-        });
-    }
-    let manifest = Manifest {
-        format: FORMAT_VERSION,
-        generator: generator(),
-        build: container::sha256_hex(hashes.as_bytes()),
-        stemming: options.stemming,
-        encoder,
-        pages,
-        passages,
-        ranking: options.ranking,
-        files: entries,
+/// One shard, whatever its size.
+const WHOLE: ShardSize = ShardSize {
+    target_bytes: usize::MAX,
+    most: 1,
+};
+/// Words of a shard of spellings, unless one letter has more.
+const SPELLINGS_OF_A_SHARD: usize = 1_500;
+
+/// Words that may be neighbours.
+fn neighbourhood<'b>(site: &Site<'_>, words: &[(&'b str, &'b str, u32)]) -> Neighbourhood<'b> {
+    let mut frequent: Vec<(&str, &str, u32)> = words
+        .iter()
+        .copied()
+        .filter(|(word, _, occurrences)| {
+            *occurrences >= MIN_OCCURRENCES
+                && word.chars().count() >= MIN_NEIGHBOUR_LETTERS
+                && word.chars().all(char::is_alphabetic)
+                && !is_stop_word(word)
+        })
+        .collect();
+    frequent.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(b.0)));
+    frequent.truncate(MAX_NEIGHBOUR_WORDS);
+    let with_row = |(word, term, _): (&'b str, &'b str, u32)| Some((word, term, site.row(word)?));
+    Neighbourhood::new(frequent.into_iter().filter_map(with_row).collect())
+}
+
+/// Per window the sum of its passages' centred vectors.
+fn centred(windows: &[(Vec<f32>, u32)], mean: &[f32]) -> Vec<Vec<f32>> {
+    let centre = |(sum, count): &(Vec<f32>, u32)| {
+        let values = sum.iter().zip(mean);
+        values
+            .map(|(sum, mean)| sum - *count as f32 * mean)
+            .collect()
     };
-    Bundle {
-        manifest,
-        files: files.into_iter().map(|(_, _, bytes)| bytes).collect(),
+    windows.iter().map(centre).collect()
+}
+
+/// The direction of a page: the sum of its windows, of length 1.
+fn direction(windows: &[Vec<f32>], dim: usize) -> Vec<f32> {
+    let mut sum = vec![0.0f32; dim];
+    for window in windows {
+        sum.iter_mut()
+            .zip(window)
+            .for_each(|(sum, value)| *sum += value);
     }
+    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+    sum.iter_mut()
+        .for_each(|value| *value /= length.max(f32::MIN_POSITIVE));
+    sum
+}
+
+/// Shards as they are written.
+#[derive(Debug, Default)]
+struct ShardWriter {
+    shards: Shards,
+    files: Vec<BundleFile>,
+}
+
+impl ShardWriter {
+    /// Adds entries by key, in as many shards as needed.
+    fn dictionary(
+        &mut self,
+        kind: Kind,
+        entries: &BTreeMap<&str, Entry>,
+        shape: Shape,
+        size: ShardSize,
+    ) {
+        let entries: Vec<(&str, Vec<u8>)> = entries
+            .iter()
+            .map(|(key, entry)| (*key, entry.write(shape)))
+            .collect();
+        let sizes: Vec<usize> = entries
+            .iter()
+            .map(|(key, bytes)| key.len() + bytes.len())
+            .collect();
+        let (mut first, mut before) = (0, "");
+        for run in runs(&sizes, size) {
+            let part = &entries[first..first + run];
+            let file = dictionary::write(
+                kind,
+                part.iter().map(|(key, bytes)| (*key, bytes.as_slice())),
+            );
+            let key = part.first().map_or("", |(key, _)| *key);
+            let directory = match kind {
+                Kind::Foreign => &mut self.shards.foreign,
+                Kind::Spelling => &mut self.shards.spelling,
+                _ => &mut self.shards.words,
+            };
+            let start = if directory.is_empty() {
+                ""
+            } else {
+                shortest_start(before, key)
+            };
+            directory.push(start.to_owned(), &file);
+            let number = directory.len() as u32 - 1;
+            self.push(kind, 0, number, file);
+            before = part.last().map_or(before, |(key, _)| *key);
+            first += run;
+        }
+    }
+
+    /// Adds the shard that begins with a page or a place.
+    fn by_number(&mut self, kind: Kind, bucket: u32, start: u32, file: Vec<u8>) {
+        let directory = match kind {
+            Kind::Codes => &mut self.shards.codes,
+            Kind::Records => &mut self.shards.records,
+            Kind::Map => of_bucket(&mut self.shards.map, bucket),
+            _ => of_bucket(&mut self.shards.uhd, bucket),
+        };
+        directory.push(start, &file);
+        let number = directory.len() as u32 - 1;
+        self.push(kind, bucket, number, file);
+    }
+
+    fn push(&mut self, kind: Kind, bucket: u32, number: u32, bytes: Vec<u8>) {
+        let id = ShardId {
+            kind,
+            bucket,
+            number,
+        };
+        let path = self.shards.path(id).unwrap_or_default();
+        self.files.push(BundleFile { id, path, bytes });
+    }
+}
+
+fn of_bucket(directories: &mut Vec<Directory<u32>>, bucket: u32) -> &mut Directory<u32> {
+    let needed = bucket as usize + 1;
+    directories.resize_with(directories.len().max(needed), Directory::default);
+    &mut directories[bucket as usize]
+}
+
+/// The shortest beginning of `key` that is greater than `before`.
+fn shortest_start<'k>(before: &str, key: &'k str) -> &'k str {
+    let mut end = dictionary::shared_prefix_bytes(before, key) + 1;
+    while !key.is_char_boundary(end) {
+        end += 1;
+    }
+    key.get(..end).unwrap_or(key)
 }

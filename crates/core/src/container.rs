@@ -1,106 +1,153 @@
-//! The envelope of every binary file of a bundle: magic, version, kind, length, checksum.
+//! The envelope of every binary file of a bundle: magic, version, kind, encoding.
 //!
 //! ```text
 //! offset  bytes  field
 //!      0      4  magic "SISK"
 //!      4      2  format version, u16 little-endian
 //!      6      1  kind (see `Kind`)
-//!      7      1  zero
-//!      8      8  payload length in bytes, u64 little-endian
-//!     16      8  first 8 bytes of the SHA-256 of the payload
-//!     24      …  payload
+//!      7      1  encoding of the payload: 0 = as it is, 1 = raw DEFLATE (RFC 1951)
+//!      8      …  payload
 //! ```
+//!
+//! Whether the bytes are those that were written is told by the file's name (see `shards`).
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// The format version that this code writes and reads.
-pub const FORMAT_VERSION: u16 = 1;
+pub const FORMAT_VERSION: u16 = 2;
 /// Bytes before the payload.
-pub const HEADER_BYTES: usize = 24;
+pub const HEADER_BYTES: usize = 8;
 const MAGIC: [u8; 4] = *b"SISK";
+const PLAIN: u8 = 0;
+const DEFLATED: u8 = 1;
+/// Most bytes that a byte of a deflated payload may become (the method's own limit is 1,032).
+const MAX_INFLATION: usize = 1_100;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Dictionary and postings of words.
-    Lexical = 1,
-    /// Postings of one UHD bucket.
-    Uhd = 2,
-    /// One-bit codes of the dense bucket.
-    Dense = 3,
-    /// Vocabulary, static rows and UHD rows of word pieces.
-    Rows = 4,
+    /// Words of the site: postings, rows, pages of like meaning.
+    Words = 1,
+    /// Words of the vocabulary that the site never uses.
+    Foreign = 2,
+    /// Spellings of the site's words.
+    Spelling = 3,
+    /// One-bit codes of the dense bucket, by page.
+    Codes = 4,
     /// Pages and passages: addresses, titles, headings, text.
-    Passages = 5,
+    Records = 5,
+    /// Which shard holds a dimension's postings, and the sizes of the codes.
+    Map = 6,
+    /// Postings of one UHD bucket, by dimension.
+    Uhd = 7,
 }
 
 /// All kinds, in the order of their numbers.
-const KINDS: [Kind; 5] = [
-    Kind::Lexical,
+pub const KINDS: [Kind; 7] = [
+    Kind::Words,
+    Kind::Foreign,
+    Kind::Spelling,
+    Kind::Codes,
+    Kind::Records,
+    Kind::Map,
     Kind::Uhd,
-    Kind::Dense,
-    Kind::Rows,
-    Kind::Passages,
 ];
 
 impl Kind {
-    /// Its name in manifest and messages.
+    /// The beginning of the names of its files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn prefix(self) -> &'static str {
         match self {
-            Self::Lexical => "lexical",
+            Self::Words => "words",
+            Self::Foreign => "foreign",
+            Self::Spelling => "spelling",
+            Self::Codes => "codes",
+            Self::Records => "records",
+            Self::Map => "map",
             Self::Uhd => "uhd",
-            Self::Dense => "dense",
-            Self::Rows => "rows",
-            Self::Passages => "passages",
         }
     }
 }
 
-/// Wraps a payload.
+/// A file of this payload.
 #[must_use]
 pub fn wrap(kind: Kind, payload: &[u8]) -> Vec<u8> {
+    envelope(kind, PLAIN, payload)
+}
+
+/// A file of this payload, deflated if that makes it shorter.
+#[must_use]
+pub fn wrap_deflated(kind: Kind, payload: &[u8]) -> Vec<u8> {
+    let deflated = miniz_oxide::deflate::compress_to_vec(payload, 10);
+    if deflated.len() < payload.len() {
+        envelope(kind, DEFLATED, &deflated)
+    } else {
+        wrap(kind, payload)
+    }
+}
+
+fn envelope(kind: Kind, encoding: u8, payload: &[u8]) -> Vec<u8> {
     let mut file = Vec::with_capacity(HEADER_BYTES + payload.len());
     file.extend_from_slice(&MAGIC);
     file.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-    file.extend_from_slice(&[kind as u8, 0]);
-    file.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-    file.extend_from_slice(&checksum(payload));
+    file.extend_from_slice(&[kind as u8, encoding]);
     file.extend_from_slice(payload);
     file
 }
 
-/// The payload of a file of the given kind.
+/// The payload of a file of the given kind, as it stands in the file.
 ///
 /// # Errors
 /// [`Error::NotOurs`], [`Error::TooNew`], [`Error::TooOld`] or [`Error::Corrupt`], in this order
 /// of checking; `file` names the bytes in the message.
-pub fn unwrap<'a>(file: &str, kind: Kind, bytes: &'a [u8]) -> Result<&'a [u8]> {
+pub fn unwrap<'a>(file: &str, kind: Kind, bytes: &'a [u8]) -> Result<Payload<'a>> {
     let (header, payload) = split_header(file, bytes)?;
     check_version(file, u16::from_le_bytes([header[4], header[5]]))?;
     let corrupt = |reason: String| Error::Corrupt {
         file: file.to_owned(),
         reason,
     };
-    if header[6] != kind as u8 || header[7] != 0 {
-        return Err(corrupt(format!(
-            "kind {} where {} was expected",
-            header[6], kind as u8
-        )));
+    if header[6] != kind as u8 {
+        let (found, wanted) = (header[6], kind as u8);
+        return Err(corrupt(format!("kind {found} where {wanted} was expected")));
     }
-    if header[8..16] != (payload.len() as u64).to_le_bytes() {
-        return Err(corrupt(format!(
-            "{} bytes of payload, not as many as its header says",
-            payload.len()
-        )));
+    match header[7] {
+        PLAIN => Ok(Payload::Plain(payload)),
+        DEFLATED => Ok(Payload::Deflated(payload)),
+        encoding => Err(corrupt(format!("an unknown encoding {encoding}"))),
     }
-    if header[16..24] != checksum(payload) {
-        return Err(corrupt("its checksum differs".to_owned()));
+}
+
+/// A payload as it stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload<'a> {
+    /// As it is.
+    Plain(&'a [u8]),
+    /// Raw DEFLATE.
+    Deflated(&'a [u8]),
+}
+
+/// The plain payload of a whole file, whatever its kind. Browsers inflate by themselves and do
+/// not need this.
+///
+/// # Errors
+/// As [`unwrap`], and [`Error::Corrupt`] when the payload cannot be inflated.
+pub fn plain_payload(file: &str, kind: Kind, bytes: &[u8]) -> Result<Vec<u8>> {
+    match unwrap(file, kind, bytes)? {
+        Payload::Plain(payload) => Ok(payload.to_vec()),
+        Payload::Deflated(payload) => {
+            let limit = payload.len().saturating_mul(MAX_INFLATION);
+            miniz_oxide::inflate::decompress_to_vec_with_limit(payload, limit).map_err(|_| {
+                Error::Corrupt {
+                    file: file.to_owned(),
+                    reason: "a payload that cannot be inflated".to_owned(),
+                }
+            })
+        }
     }
-    Ok(payload)
 }
 
 /// The kind that a file's header states; the payload is not looked at.
@@ -148,13 +195,8 @@ fn split_header<'a>(file: &str, bytes: &'a [u8]) -> Result<(&'a [u8], &'a [u8])>
         .split_at_checked(HEADER_BYTES)
         .ok_or_else(|| Error::Corrupt {
             file: file.to_owned(),
-            reason: format!("{} bytes, shorter than a header", bytes.len()),
+            reason: format!("{} bytes, less than a header", bytes.len()),
         })
-}
-
-fn checksum(payload: &[u8]) -> [u8; 8] {
-    let digest = Sha256::digest(payload);
-    std::array::from_fn(|i| digest[i])
 }
 
 /// SHA-256 of `bytes` as 64 lower-case hexadecimal digits.
@@ -170,8 +212,21 @@ mod tests {
 
     #[test]
     fn a_payload_comes_back() {
-        let file = wrap(Kind::Dense, b"payload");
-        assert_eq!(unwrap("d", Kind::Dense, &file).unwrap(), b"payload");
+        let file = wrap(Kind::Codes, b"payload");
+        assert_eq!(plain_payload("d", Kind::Codes, &file).unwrap(), b"payload");
+        let text = b"again and again and ".repeat(20);
+        let file = wrap_deflated(Kind::Records, &text);
+        assert!(file.len() < text.len() / 2);
+        assert_eq!(plain_payload("r", Kind::Records, &file).unwrap(), text);
+        let random = wrap_deflated(Kind::Records, b"x");
+        assert_eq!(random[7], PLAIN, "what deflating would lengthen stays");
+    }
+
+    #[test]
+    fn a_payload_that_cannot_be_inflated_is_refused() {
+        let file = envelope(Kind::Records, DEFLATED, &[0xff; 9]);
+        let found = plain_payload("r", Kind::Records, &file);
+        assert!(matches!(found, Err(Error::Corrupt { .. })));
     }
 
     #[test]
@@ -179,7 +234,7 @@ mod tests {
         for expected in KINDS {
             assert_eq!(kind("x", &wrap(expected, b"")).unwrap(), expected);
         }
-        let mut unknown = wrap(Kind::Rows, b"");
+        let mut unknown = wrap(Kind::Words, b"");
         unknown[6] = 99;
         assert!(matches!(kind("x", &unknown), Err(Error::Corrupt { .. })));
         assert!(matches!(kind("x", b"PK"), Err(Error::NotOurs { .. })));
@@ -187,29 +242,23 @@ mod tests {
 
     #[test]
     fn each_kind_of_bad_bytes_has_its_own_error() {
-        let good = wrap(Kind::Rows, b"payload");
+        let good = wrap(Kind::Words, b"payload");
         let altered = |at: usize| {
             let mut bytes = good.clone();
             bytes[at] ^= 0x41;
-            unwrap("r.bin", Kind::Rows, &bytes).unwrap_err()
+            unwrap("w.bin", Kind::Words, &bytes).unwrap_err()
         };
         assert!(matches!(altered(0), Error::NotOurs { .. }));
         assert!(matches!(altered(5), Error::TooNew { .. }));
         assert!(matches!(altered(6), Error::Corrupt { .. }));
-        assert!(matches!(altered(8), Error::Corrupt { .. }));
-        assert!(matches!(altered(20), Error::Corrupt { .. }));
-        assert!(matches!(altered(26), Error::Corrupt { .. }));
+        assert!(matches!(altered(7), Error::Corrupt { .. }));
         let mut old = good.clone();
-        old[4] = 0;
-        assert!(matches!(
-            unwrap("r.bin", Kind::Rows, &old),
-            Err(Error::TooOld { .. })
-        ));
-        for length in 4..good.len() {
-            assert!(matches!(
-                unwrap("r.bin", Kind::Rows, &good[..length]),
-                Err(Error::Corrupt { .. })
-            ));
+        old[4] = 1;
+        let found = unwrap("w.bin", Kind::Words, &old);
+        assert!(matches!(found, Err(Error::TooOld { .. })));
+        for length in 4..HEADER_BYTES {
+            let found = unwrap("w.bin", Kind::Words, &good[..length]);
+            assert!(matches!(found, Err(Error::Corrupt { .. })));
         }
     }
 }

@@ -147,60 +147,6 @@ fn inner_tokens(tokens: usize) -> Range<usize> {
     1.min(tokens)..tokens.saturating_sub(1).max(1.min(tokens))
 }
 
-/// Where the token vectors of each word piece lie on a site: counts and sums over all passages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PieceStatistics {
-    /// Per piece that occurs: how often, and the sum of its last-layer vectors `[dim]`.
-    pub pieces: BTreeMap<PieceId, PieceSum>,
-}
-
-/// One piece's share of [`PieceStatistics`].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PieceSum {
-    /// Occurrences over the site.
-    pub occurrences: u32,
-    /// Sum of the last-layer vectors of those occurrences: `[dim]`.
-    pub sum: Vec<f32>,
-}
-
-impl PieceStatistics {
-    /// Counts the tokens of one encoded passage, special tokens left out.
-    pub fn add(&mut self, text: &EncodedText) {
-        let dim = text.hidden.len() / text.pieces.len().max(1);
-        for token in inner_tokens(text.pieces.len()) {
-            let entry = self.pieces.entry(text.pieces[token]).or_default();
-            entry.occurrences += 1;
-            entry.sum.resize(dim, 0.0);
-            let vector = &text.hidden[token * dim..(token + 1) * dim];
-            for (sum, value) in entry.sum.iter_mut().zip(vector) {
-                *sum += value;
-            }
-        }
-    }
-
-    /// Mean of all token vectors of the site: `[dim]`; empty when nothing was added.
-    #[must_use]
-    pub fn mean(&self) -> Vec<f32> {
-        let dim = self
-            .pieces
-            .values()
-            .next()
-            .map_or(0, |piece| piece.sum.len());
-        let occurrences: f64 = self
-            .pieces
-            .values()
-            .map(|piece| f64::from(piece.occurrences))
-            .sum();
-        let mut mean = vec![0.0f64; dim];
-        for piece in self.pieces.values() {
-            for (mean, sum) in mean.iter_mut().zip(&piece.sum) {
-                *mean += f64::from(*sum) / occurrences;
-            }
-        }
-        mean.into_iter().map(|value| value as f32).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

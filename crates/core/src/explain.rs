@@ -1,22 +1,21 @@
-//! Why a passage answers a query, and the piece of text that shows it.
+//! Which passage of a page answers a query, why, and the piece of text that shows it.
 
 use crate::page::{Page, Passage};
-use crate::query::{AnalyzedQuery, QueryWord, Relation, word_vector};
-use crate::rows::Rows;
+use crate::query::{AnalyzedQuery, QueryWord};
 use crate::search::{Match, MatchKind};
-use crate::site_rows::cosine;
-use crate::text::{Analyzer, Stemming, Term, TermKind, is_stop_word};
+use crate::text::{Analyzer, Term, TermKind};
 
 /// Length of an excerpt, in characters.
 const EXCERPT_CHARACTERS: usize = 240;
 /// Characters shown before the first match.
 const LEAD_CHARACTERS: usize = 60;
-/// How alike a word must be to be named as the meaning of another (cosine of static rows).
-const MIN_MEANING_SIMILARITY: f32 = 0.45;
-
-/// Query words that a passage lacks whose meaning is sought in it, the first ones: each costs a pass
-/// over the passage's words.
-const MAX_MEANINGS_SOUGHT: usize = 24;
+/// What a word in the passage's own heading counts, against one in its text.
+const HEADING_WEIGHT: f32 = 2.0;
+/// What a word's neighbour counts, times their cosine.
+const NEIGHBOUR_WEIGHT: f32 = 0.7;
+/// How much all words of the query count against a deviation of the dense score, when the passage
+/// of a page is chosen.
+const WORDS_WEIGHT: f32 = 3.0;
 
 /// What a result shows beside its address.
 #[derive(Clone, Debug, Default)]
@@ -27,16 +26,70 @@ pub struct Explanation {
     pub excerpt: String,
 }
 
+/// The passage of a page that answers best: by the query's words in it and its dense score.
+/// `dense` gives the score of a passage in deviations.
+#[must_use]
+pub fn best_passage(
+    query: &AnalyzedQuery,
+    page: &Page,
+    analyzer: &Analyzer,
+    dense: impl Fn(usize) -> f32,
+) -> usize {
+    let mut best = (f32::NEG_INFINITY, 0);
+    for (at, passage) in page.passages.iter().enumerate() {
+        let score = WORDS_WEIGHT * words_share(query, passage, analyzer) + dense(at);
+        if score > best.0 {
+            best = (score, at);
+        }
+    }
+    best.1
+}
+
+/// Which share of the query's words, by rarity, a passage has: 0 to [`HEADING_WEIGHT`].
+fn words_share(query: &AnalyzedQuery, passage: &Passage, analyzer: &Analyzer) -> f32 {
+    let terms = |text: &str| -> Vec<String> {
+        let terms = analyzer.terms(text).into_iter();
+        terms.map(|term| term.text).collect()
+    };
+    let text = terms(&passage.text);
+    let heading = passage
+        .headings
+        .last()
+        .map(|heading| terms(heading))
+        .unwrap_or_default();
+    let (mut found, mut all) = (0.0, 0.0);
+    for word in &query.words {
+        let weight = word.lists.iter().map(|(list, weight)| list.scale * weight);
+        let weight = weight.fold(0.0, f32::max);
+        let share = |terms: &[String]| share_of_word(word, terms, analyzer);
+        all += weight;
+        found += weight * (HEADING_WEIGHT * share(&heading)).max(share(&text));
+    }
+    if all > 0.0 { found / all } else { 0.0 }
+}
+
+/// 1 when a word is among terms, less when one of its neighbours is, else 0.
+fn share_of_word(word: &QueryWord, terms: &[String], analyzer: &Analyzer) -> f32 {
+    if word.terms.iter().any(|term| terms.contains(term)) {
+        return 1.0;
+    }
+    let neighbours = word
+        .meaning
+        .iter()
+        .flat_map(|(meaning, _)| &meaning.neighbours);
+    let near = neighbours.filter(|(near, _)| terms.contains(&analyzer.stem(near)));
+    near.map(|(_, cosine)| NEIGHBOUR_WEIGHT * cosine)
+        .fold(0.0, f32::max)
+}
+
 /// Explains one passage of a page.
 #[must_use]
 pub fn passage(
     query: &AnalyzedQuery,
     page: &Page,
     passage: &Passage,
-    stemming: Stemming,
-    rows: Option<&Rows>,
+    analyzer: &Analyzer,
 ) -> Explanation {
-    let analyzer = Analyzer::new(stemming);
     let texts = std::iter::once(&passage.text)
         .chain(passage.headings.last())
         .chain(std::iter::once(&page.title));
@@ -45,13 +98,12 @@ pub fn passage(
         .collect();
     let mut explanation = Explanation::default();
     let mut first_match = None;
-    let mut meanings_left = MAX_MEANINGS_SOUGHT;
     for word in query
         .words
         .iter()
         .filter(|word| word.term.kind != TermKind::Part && !word.stop_word)
     {
-        if let Some((found, position)) = best_match(word, &fields, rows, &mut meanings_left) {
+        if let Some((found, position)) = best_match(word, &fields, analyzer) {
             first_match = [first_match, position].into_iter().flatten().min();
             explanation.matches.push(found);
         }
@@ -64,65 +116,39 @@ pub fn passage(
 fn best_match(
     word: &QueryWord,
     fields: &[(&str, Vec<Term>)],
-    rows: Option<&Rows>,
-    meanings_left: &mut usize,
+    analyzer: &Analyzer,
 ) -> Option<(Match, Option<usize>)> {
-    let same = fields
-        .iter()
-        .enumerate()
-        .find_map(|(field, (text, terms))| {
-            let term = terms.iter().find(|term| term.text == word.term.text)?;
-            Some((field, &text[term.span.clone()], term.span.start))
-        });
-    let (kind, found) = match same {
-        Some(found) => (MatchKind::Word, Some(found)),
-        None => {
-            *meanings_left = meanings_left.checked_sub(1)?;
-            (MatchKind::Meaning, nearest(word, fields, rows?))
-        }
+    let find = |is_match: &dyn Fn(&Term) -> bool| {
+        fields
+            .iter()
+            .enumerate()
+            .find_map(|(field, (text, terms))| {
+                let term = terms.iter().find(|term| is_match(term))?;
+                Some((field, &text[term.span.clone()], term.span.start))
+            })
     };
-    let (field, text, start) = found?;
-    let query = word.term.surface.clone();
-    Some((
-        Match {
-            kind,
-            query,
-            text: text.to_owned(),
-        },
-        (field == 0).then_some(start),
-    ))
-}
-
-/// The word of the passage that is nearest in meaning to a word that the passage lacks.
-fn nearest<'a>(
-    word: &QueryWord,
-    fields: &[(&'a str, Vec<Term>)],
-    rows: &Rows,
-) -> Option<(usize, &'a str, usize)> {
-    if word.term.kind != TermKind::Word || word.relation == Relation::Completion {
-        return None;
-    }
-    let own = word_vector(&word.term.surface, rows)?;
-    let mut best = (MIN_MEANING_SIMILARITY, None);
-    for (field, (text, terms)) in fields.iter().enumerate() {
-        for term in terms.iter().filter(|term| can_explain(term)) {
-            let similarity =
-                word_vector(&term.surface, rows).map_or(0.0, |vector| cosine(&own, &vector));
-            if similarity > best.0 {
-                best = (
-                    similarity,
-                    Some((field, &text[term.span.clone()], term.span.start)),
-                );
-            }
-        }
-    }
-    best.1
-}
-
-fn can_explain(term: &Term) -> bool {
-    term.kind == TermKind::Word
-        && !is_stop_word(&term.surface)
-        && term.surface.chars().all(char::is_alphabetic)
+    let same = find(&|term| term.text == word.term.text || word.terms.contains(&term.text));
+    let neighbours = word
+        .meaning
+        .iter()
+        .flat_map(|(meaning, _)| &meaning.neighbours);
+    let near = || {
+        neighbours.clone().find_map(|(near, _)| {
+            let stem = analyzer.stem(near);
+            find(&|term| term.kind == TermKind::Word && term.text == stem)
+        })
+    };
+    let (kind, found) = match same {
+        Some(found) => (MatchKind::Word, found),
+        None => (MatchKind::Meaning, near()?),
+    };
+    let (field, text, start) = found;
+    let found = Match {
+        kind,
+        query: word.term.surface.clone(),
+        text: text.to_owned(),
+    };
+    Some((found, (field == 0).then_some(start)))
 }
 
 /// At most [`EXCERPT_CHARACTERS`] of `text` around byte `position`, cut between words.
@@ -166,8 +192,10 @@ fn last_space(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexical::{Lexical, LexicalBuilder, LexicalOptions};
-    use crate::rows;
+    use crate::dictionary::Meaning;
+    use crate::lists::PageList;
+    use crate::query::Relation;
+    use crate::text::Stemming;
 
     #[test]
     fn excerpts_are_cut_between_words_around_the_match() {
@@ -185,23 +213,62 @@ mod tests {
         assert_eq!(excerpt("Ünïcode text", 9), "Ünïcode text");
     }
 
-    #[test]
-    fn of_many_words_the_first_are_sought_by_meaning() {
-        let words: Vec<String> = ('a'..='z').map(|c| format!("foreign{c}")).collect();
-        let mut pieces = words.clone();
-        pieces.push("local".to_owned());
-        let same_rows = vec![1.0; pieces.len()];
-        let file = rows::write(&pieces, 1, &same_rows, &[]);
-        let rows = Rows::read("r", &file).unwrap();
-        let local = Passage {
-            text: "local".to_owned(),
-            ..Passage::default()
+    fn word(text: &str, neighbours: &[&str]) -> QueryWord {
+        let analyzer = Analyzer::new(Stemming::None);
+        let neighbours = neighbours.iter().map(|near| ((*near).to_owned(), 0.6));
+        let meaning = Meaning {
+            neighbours: neighbours.collect(),
+            ..Meaning::default()
         };
-        let site = LexicalBuilder::new(LexicalOptions::default(), Stemming::None).write();
-        let site = Lexical::read("l", &site).unwrap();
-        let query = AnalyzedQuery::new(&words.join(" "), &site, Some(&rows)).unwrap();
-        let page = Page::default();
-        let explanation = super::passage(&query, &page, &local, Stemming::None, Some(&rows));
-        assert_eq!(explanation.matches.len(), MAX_MEANINGS_SOUGHT);
+        QueryWord {
+            term: analyzer.terms(text).remove(0),
+            relation: Relation::Exact,
+            terms: vec![text.to_owned()],
+            lists: vec![(PageList::of_scores(vec![(0, 1.0)]), 1.0)],
+            meaning: Some((meaning, 1.0)),
+            stop_word: false,
+        }
+    }
+
+    fn page(texts: &[&str]) -> Page {
+        let passages = texts.iter().map(|text| Passage {
+            text: (*text).to_owned(),
+            ..Passage::default()
+        });
+        Page {
+            passages: passages.collect(),
+            ..Page::default()
+        }
+    }
+
+    #[test]
+    fn words_and_meanings_are_told_apart() {
+        let query = AnalyzedQuery {
+            words: vec![word("request", &[]), word("stop", &["cancel", "abort"])],
+            ..AnalyzedQuery::default()
+        };
+        let page = page(&["To Abort a request"]);
+        let analyzer = Analyzer::new(Stemming::None);
+        let found = passage(&query, &page, &page.passages[0], &analyzer).matches;
+        let expected = |kind, query: &str, text: &str| Match {
+            kind,
+            query: query.to_owned(),
+            text: text.to_owned(),
+        };
+        assert_eq!(found[0], expected(MatchKind::Word, "request", "request"));
+        assert_eq!(found[1], expected(MatchKind::Meaning, "stop", "Abort"));
+    }
+
+    #[test]
+    fn the_passage_with_the_words_is_chosen_unless_another_means_them() {
+        let query = AnalyzedQuery {
+            words: vec![word("needle", &[])],
+            ..AnalyzedQuery::default()
+        };
+        let page = page(&["hay", "a needle", "hay"]);
+        let analyzer = Analyzer::new(Stemming::None);
+        assert_eq!(best_passage(&query, &page, &analyzer, |_| 0.0), 1);
+        let dense = |at| if at == 2 { 9.0 } else { 0.0 };
+        assert_eq!(best_passage(&query, &page, &analyzer, dense), 2);
     }
 }

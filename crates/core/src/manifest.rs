@@ -2,6 +2,7 @@
 
 use crate::container::{self, Kind};
 use crate::error::{Error, Result};
+use crate::shards::{Directory, NAME_LETTERS, ShardId};
 use crate::text::Stemming;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ pub struct Manifest {
     pub format: u16,
     /// Program that wrote the bundle.
     pub generator: String,
-    /// SHA-256 over all files in order, in hex: changes when anything does.
+    /// SHA-256 over the names of all shards in order, in hex: changes when anything does.
     pub build: String,
     /// How words were stemmed.
     pub stemming: Stemming,
@@ -25,10 +26,118 @@ pub struct Manifest {
     pub pages: u32,
     /// Number of passages.
     pub passages: u32,
+    /// Passages a window: the unit of UHD postings and of one-bit codes.
+    pub window: u32,
     /// How systems are fused.
     pub ranking: Ranking,
-    /// All other files.
-    pub files: Vec<FileEntry>,
+    /// How scores of the dense bucket are spread over the pages.
+    pub dense: Spread,
+    /// The shards.
+    pub shards: Shards,
+}
+
+/// Mean and deviation over pages of the dot product of a query vector of length 1 with a page's
+/// best code: measured while indexing, since a search sees the codes of a few pages only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Mean over pages and queries.
+    pub mean: f32,
+    /// Mean over queries of the deviation over pages.
+    pub deviation: f32,
+}
+
+/// All shards, by what they hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shards {
+    /// Words of the site, by key.
+    pub words: Directory<String>,
+    /// Words that the site never uses, by key.
+    pub foreign: Directory<String>,
+    /// Spellings, by first letter.
+    pub spelling: Directory<String>,
+    /// One-bit codes, by page.
+    pub codes: Directory<u32>,
+    /// Pages and passages, by page.
+    pub records: Directory<u32>,
+    /// Per bucket of the encoder the map of its dimensions: one shard each.
+    pub map: Vec<Directory<u32>>,
+    /// Per bucket its postings, by place in the order of its map.
+    pub uhd: Vec<Directory<u32>>,
+}
+
+impl Shards {
+    /// Number of shards of a kind and bucket, their bytes, and the name of each.
+    #[must_use]
+    pub fn of(&self, kind: Kind, bucket: u32) -> (usize, u64, &str) {
+        fn of<K: Ord>(directory: &Directory<K>) -> (usize, u64, &str) {
+            (directory.len(), directory.bytes, &directory.names)
+        }
+        let bucket = bucket as usize;
+        match kind {
+            Kind::Words => of(&self.words),
+            Kind::Foreign => of(&self.foreign),
+            Kind::Spelling => of(&self.spelling),
+            Kind::Codes => of(&self.codes),
+            Kind::Records => of(&self.records),
+            Kind::Map => self.map.get(bucket).map_or((0, 0, ""), of),
+            Kind::Uhd => self.uhd.get(bucket).map_or((0, 0, ""), of),
+        }
+    }
+
+    /// Every shard, kind by kind.
+    #[must_use]
+    pub fn all(&self) -> Vec<ShardId> {
+        let mut all = Vec::new();
+        for kind in container::KINDS {
+            for bucket in 0..self.map.len().max(1) as u32 {
+                if bucket > 0 && !matches!(kind, Kind::Map | Kind::Uhd) {
+                    continue;
+                }
+                let count = self.of(kind, bucket).0 as u32;
+                all.extend((0..count).map(|number| ShardId {
+                    kind,
+                    bucket,
+                    number,
+                }));
+            }
+        }
+        all
+    }
+
+    /// A shard's name, if there is such a shard.
+    #[must_use]
+    pub fn name(&self, id: ShardId) -> Option<&str> {
+        let (_, _, names) = self.of(id.kind, id.bucket);
+        let start = id.number as usize * NAME_LETTERS;
+        names.get(start..start + NAME_LETTERS)
+    }
+
+    /// A shard's path within the bundle, if there is such a shard.
+    #[must_use]
+    pub fn path(&self, id: ShardId) -> Option<String> {
+        let name = self.name(id)?;
+        Some(format!("{}-{name}.bin", id.kind.prefix()))
+    }
+
+    /// The shard at a path within the bundle.
+    #[must_use]
+    pub fn at(&self, path: &str) -> Option<ShardId> {
+        let (prefix, name) = path.strip_suffix(".bin")?.split_once('-')?;
+        let of_kind = |id: &ShardId| id.kind.prefix() == prefix;
+        let mut shards = self.all().into_iter().filter(of_kind);
+        shards.find(|id| self.name(*id) == Some(name))
+    }
+
+    fn check(&self) -> Result<()> {
+        for words in [&self.words, &self.foreign, &self.spelling] {
+            words.check(MANIFEST_FILE)?;
+        }
+        let pages = [&self.codes, &self.records].into_iter();
+        pages
+            .chain(&self.map)
+            .chain(&self.uhd)
+            .try_for_each(|directory| directory.check(MANIFEST_FILE))
+    }
 }
 
 /// Which encoder made the codes.
@@ -55,55 +164,32 @@ pub struct BucketInfo {
     pub k: usize,
 }
 
-/// One file of the bundle.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileEntry {
-    /// What it holds.
-    pub kind: Kind,
-    /// For UHD buckets, which of the encoder's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bucket: Option<usize>,
-    /// Path within the bundle, with a hash of the content.
-    pub path: String,
-    /// Size.
-    pub bytes: usize,
-    /// SHA-256 of the whole file, in hex.
-    pub sha256: String,
-}
-
-/// How systems are scored and fused (sum of weighted z-scores). The defaults were tuned on train
-/// splits.
+/// How systems are scored and fused (sum of weighted z-scores). The defaults were chosen on train
+/// splits; docs/ranking.md has the measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ranking {
-    /// Share of the page-wide word score against the best passage's (0 to 1).
-    pub page_share: f32,
-    /// How much long pages are held back in the page-wide word score (0 to 1).
-    pub page_b: f32,
-    /// Share of the mean over a page's units against its best unit, for UHD and dense (0 to 1).
+    /// Share of the mean over a page's windows against its best window, for UHD and dense (0 to 1).
     pub mean_share: f32,
+    /// Pages that the first stage passes on.
+    pub candidates: usize,
     /// Weights without a network.
     pub table: Weights,
     /// Weights with the network.
     pub full: Weights,
-    /// Weight of the codes by rows beside the network's, both of length 1, in mode `full`.
-    pub rows_in_full: RowsShare,
-}
-
-/// How much the query's codes by rows count beside those of the network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RowsShare {
-    /// In each UHD bucket.
-    pub uhd: f32,
-    /// In the dense bucket.
-    pub dense: f32,
+    /// Weight of the vector by rows beside the network's, both of length 1, in mode `full`.
+    pub rows_in_full: f32,
 }
 
 /// One mode's weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
-    /// Weight of the lexical bucket.
+    /// Weight of the words.
     pub words: f32,
-    /// Weight of each UHD bucket.
+    /// Weight of the pages of like meaning when candidates are chosen.
+    pub meaning_first: f32,
+    /// Their weight in the final score.
+    pub meaning: f32,
+    /// Weight of each UHD bucket (by the network's code of the query).
     pub uhd: f32,
     /// Weight of the dense bucket.
     pub dense: f32,
@@ -114,25 +200,25 @@ pub struct Weights {
 impl Default for Ranking {
     fn default() -> Self {
         Self {
-            page_share: 0.7,
-            page_b: 0.4,
             mean_share: 0.1,
+            candidates: 30,
             table: Weights {
                 words: 1.0,
-                uhd: 0.5,
+                meaning_first: 1.0,
+                meaning: 0.5,
+                uhd: 0.0,
                 dense: 1.5,
                 query_k: 32,
             },
             full: Weights {
                 words: 1.0,
+                meaning_first: 0.5,
+                meaning: 0.0,
                 uhd: 0.6,
                 dense: 1.5,
                 query_k: 64,
             },
-            rows_in_full: RowsShare {
-                uhd: 0.5,
-                dense: 0.8,
-            },
+            rows_in_full: 0.8,
         }
     }
 }
@@ -156,24 +242,20 @@ impl Manifest {
             }
         })?;
         container::check_version(MANIFEST_FILE, version.format)?;
-        serde_json::from_str(text).map_err(|error| Error::Corrupt {
+        let manifest: Self = serde_json::from_str(text).map_err(|error| Error::Corrupt {
             file,
             reason: error.to_string(),
-        })
+        })?;
+        manifest.check()?;
+        Ok(manifest)
     }
 
-    /// The file of a kind (and bucket).
+    /// Checks what the types do not tell, after parsing by other means than [`Manifest::parse`].
     ///
     /// # Errors
-    /// When the manifest names none.
-    pub fn file(&self, kind: Kind, bucket: Option<usize>) -> Result<&FileEntry> {
-        let found = self
-            .files
-            .iter()
-            .find(|file| file.kind == kind && file.bucket == bucket);
-        found.ok_or_else(|| Error::MissingFile {
-            file: format!("its {} file", kind.name()),
-        })
+    /// [`Error::Corrupt`].
+    pub fn check(&self) -> Result<()> {
+        self.shards.check()
     }
 
     /// Refuses an encoder other than the one that made the codes.

@@ -1,27 +1,21 @@
 //! A query as the bundle sees it: which of its words the site knows, and what stands in for the rest.
 
+use crate::dictionary::{Entry, Meaning};
 use crate::error::{Error, Result};
-use crate::ids::PieceId;
-use crate::lexical::{Alternatives, Lexical, TermId};
-use crate::rows::Rows;
-use crate::site_rows::cosine;
+use crate::lexical::title_key;
+use crate::lists::PageList;
+use crate::shards::ShardId;
 use crate::text::{Analyzer, Term, TermKind, is_stop_word};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Longest query, in characters.
 pub const MAX_QUERY_CHARACTERS: usize = 2_000;
-/// Weight of a function word beside words that say something.
-const STOP_WORD_WEIGHT: f32 = 0.1;
+/// Words of a query that are looked up, the first ones: each may cost a shard.
+const MAX_WORDS: usize = 24;
 /// Weight of a part of a camelCase or snake_case word.
 const PART_WEIGHT: f32 = 0.3;
-/// Neighbours that may stand in for a word, …
-const NEIGHBOURS: usize = 3;
-/// … how alike they must be (cosine of summed static rows), …
-const MIN_NEIGHBOUR_SIMILARITY: f32 = 0.4;
-/// … and what they count, times their similarity.
-const NEIGHBOUR_WEIGHT: f32 = 0.7;
-/// Letters that a word has per piece, on average, if its pieces mean something.
-const MIN_LETTERS_PER_PIECE: usize = 3;
+/// Weight of the meaning of a word that was mistyped or stands under another form.
+const FORM_WEIGHT: f32 = 0.7;
 /// Completions of an unfinished last word, and what they count.
 const COMPLETIONS: usize = 5;
 const COMPLETION_WEIGHT: f32 = 0.6;
@@ -30,11 +24,90 @@ const MIN_COMPLETION_CHARACTERS: usize = 2;
 /// Corrections of a mistyped word, and what they count.
 const CORRECTIONS: usize = 3;
 const CORRECTION_WEIGHT: f32 = 0.7;
-/// Unknown words of a query that others may answer for, the first ones: each costs a pass over the
-/// site's words.
-const MAX_EXPANDED_WORDS: usize = 12;
+/// Unknown words of a query that others may answer for, the first ones.
+const MAX_CORRECTED_WORDS: usize = 12;
 
-/// Why a term of the site answers for a word of the query.
+/// The parts of a dictionary that a query asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Words of the site.
+    Site,
+    /// Words of the vocabulary that the site never uses.
+    Foreign,
+    /// Spellings.
+    Spelling,
+}
+
+/// The site's dictionary, as far as it is loaded. What is not yet there is named, not guessed.
+pub trait Dictionary {
+    /// What a part knows of a key; `Ok(None)` when it has no such key.
+    ///
+    /// # Errors
+    /// [`Miss::Shard`] when the shard is not loaded, [`Miss::Damaged`] when it is damaged.
+    fn entry(&self, part: Part, key: &str) -> std::result::Result<Option<Entry>, Miss>;
+
+    /// Keys of the shard that a key would be in, those that begin with it.
+    ///
+    /// # Errors
+    /// As [`Dictionary::entry`].
+    fn with_prefix(&self, part: Part, prefix: &str) -> std::result::Result<Vec<String>, Miss>;
+}
+
+/// Why a dictionary gives no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Miss {
+    /// This shard has to be loaded first.
+    Shard(ShardId),
+    /// The shard is damaged.
+    Damaged(Error),
+}
+
+/// Shards that are still needed, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    shards: BTreeSet<ShardId>,
+    misses: usize,
+}
+
+impl Wanted {
+    /// Adds a shard.
+    pub fn insert(&mut self, shard: ShardId) {
+        self.shards.insert(shard);
+        self.misses += 1;
+    }
+
+    /// Whether nothing is missing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shards.is_empty()
+    }
+
+    /// How often a shard was missing.
+    #[must_use]
+    pub fn misses(&self) -> usize {
+        self.misses
+    }
+
+    /// The shards, in order.
+    #[must_use]
+    pub fn into_shards(self) -> Vec<ShardId> {
+        self.shards.into_iter().collect()
+    }
+
+    /// A dictionary's answer; `None` when its shard has to be loaded, which is noted.
+    fn take<T>(&mut self, found: std::result::Result<T, Miss>) -> Result<Option<T>> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(Miss::Damaged(error)) => Err(error),
+            Err(Miss::Shard(shard)) => {
+                self.insert(shard);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Why terms of the site answer for a word of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// The word itself.
@@ -43,7 +116,7 @@ pub enum Relation {
     Completion,
     /// A word spelt almost like it.
     Correction,
-    /// A word that means nearly the same.
+    /// Words that mean nearly the same.
     Neighbour,
 }
 
@@ -52,252 +125,282 @@ pub enum Relation {
 pub struct QueryWord {
     /// The term as analysed.
     pub term: Term,
-    /// How its alternatives relate to it.
+    /// How what answers for it relates to it.
     pub relation: Relation,
-    /// Terms of the site that answer for it; empty when there are none.
-    pub alternatives: Alternatives,
-    /// Whether it is an English function word.
+    /// Terms of the site that were found for it: itself, completions or corrections.
+    pub terms: Vec<String>,
+    /// Pages per alternative, each list with its weight; per page the best one counts.
+    pub lists: Vec<(PageList, f32)>,
+    /// What it means, with the weight of that.
+    pub meaning: Option<(Meaning, f32)>,
+    /// Whether it is an English function word beside words that say something: not looked up.
     pub stop_word: bool,
 }
 
 /// A query, analysed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AnalyzedQuery {
     /// Its words, parts and verbatim chunks.
     pub words: Vec<QueryWord>,
-    /// Its distinct word pieces, without special tokens; empty without rows.
-    pub pieces: Vec<PieceId>,
-    /// Whether the site or the vocabulary knows at least one word: if not, there is nothing to find.
-    pub recognised: bool,
+    /// Pages whose title it is.
+    pub titled: Vec<u32>,
+    /// Other words that the reader may have meant, best first.
+    pub suggestions: Vec<String>,
 }
 
 impl AnalyzedQuery {
-    /// Analyses a query against a site's dictionary and, for neighbours, its rows.
-    ///
-    /// # Errors
-    /// [`Error::EmptyQuery`] and [`Error::QueryTooLong`].
-    pub fn new(text: &str, lexical: &Lexical, rows: Option<&Rows>) -> Result<Self> {
-        let characters = text.chars().count();
-        if characters > MAX_QUERY_CHARACTERS {
-            return Err(Error::QueryTooLong {
-                characters,
-                limit: MAX_QUERY_CHARACTERS,
-            });
-        }
-        let terms = Analyzer::new(lexical.stemming()).terms(text);
-        if terms.is_empty() {
-            return Err(Error::EmptyQuery);
-        }
-        let says_something = terms
+    /// Whether the site or the vocabulary knows at least one word: if not, there is nothing to
+    /// find.
+    #[must_use]
+    pub fn is_recognised(&self) -> bool {
+        self.words
             .iter()
-            .any(|term| term.kind == TermKind::Word && !is_stop_word(&term.surface));
-        let mut seen = BTreeSet::new();
-        let mut expander = Expander {
-            lexical,
-            rows,
-            text_end: text.len(),
-            expansions_left: MAX_EXPANDED_WORDS,
-        };
-        let words: Vec<QueryWord> = terms
-            .into_iter()
-            .filter(|term| seen.insert(term.text.clone()))
-            .map(|term| expander.word(term, says_something))
-            .collect();
-        let pieces = rows
-            .map(|rows| distinct(rows.vocabulary().encode(text)))
-            .unwrap_or_default();
-        let recognised = words.iter().any(|word| is_recognised(word, rows));
-        Ok(Self {
-            words,
-            pieces,
-            recognised,
-        })
+            .any(|word| !word.lists.is_empty() || word.meaning.is_some())
     }
 }
 
-fn distinct(pieces: Vec<PieceId>) -> Vec<PieceId> {
-    let mut seen = BTreeSet::new();
-    pieces
-        .into_iter()
-        .filter(|piece| seen.insert(*piece))
-        .collect()
+/// The query's terms, each once.
+///
+/// # Errors
+/// [`Error::EmptyQuery`] and [`Error::QueryTooLong`].
+pub fn terms(text: &str, analyzer: &Analyzer) -> Result<Vec<Term>> {
+    let characters = text.chars().count();
+    if characters > MAX_QUERY_CHARACTERS {
+        return Err(Error::QueryTooLong {
+            characters,
+            limit: MAX_QUERY_CHARACTERS,
+        });
+    }
+    let terms = analyzer.terms(text);
+    if terms.is_empty() {
+        return Err(Error::EmptyQuery);
+    }
+    Ok(terms)
 }
 
-/// A word is recognised when the site has it or something for it, or when it is a word of the
-/// vocabulary rather than a string of fragments.
-fn is_recognised(word: &QueryWord, rows: Option<&Rows>) -> bool {
-    !word.alternatives.terms.is_empty()
-        || rows.is_some_and(|rows| is_vocabulary_word(&word.term.surface, rows))
-}
-
-fn is_vocabulary_word(word: &str, rows: &Rows) -> bool {
-    word.chars().count() > 1 && rows.vocabulary().id(word).is_some()
-}
-
-/// Whether rows can tell what a word means: it has letters only, and its pieces are long enough to
-/// be more than spelling (`zzzz` is `zz ##zz`).
-fn has_meaning(word: &str, rows: &Rows) -> bool {
-    let letters = word.chars().count();
-    let pieces = rows
-        .vocabulary()
-        .encode_word(word)
-        .map_or(0, |pieces| pieces.len());
-    word.chars().all(char::is_alphabetic) && pieces > 0 && letters >= MIN_LETTERS_PER_PIECE * pieces
-}
-
-/// Finds terms that answer for words.
-struct Expander<'a> {
-    lexical: &'a Lexical,
-    rows: Option<&'a Rows>,
+/// Analyses a query's terms against a site's dictionary. Shards that are not there yet are added
+/// to `wanted`; the result is then of no use. Without `with_meaning` words only count as words.
+///
+/// # Errors
+/// When a shard is damaged.
+pub fn analyze(
+    terms: &[Term],
     text_end: usize,
-    expansions_left: usize,
+    analyzer: &Analyzer,
+    dictionary: &dyn Dictionary,
+    with_meaning: bool,
+    wanted: &mut Wanted,
+) -> Result<AnalyzedQuery> {
+    let says_something = terms
+        .iter()
+        .any(|term| term.kind == TermKind::Word && !is_stop_word(&term.surface));
+    let mut finder = Finder {
+        analyzer,
+        dictionary,
+        with_meaning,
+        text_end,
+        corrections_left: MAX_CORRECTED_WORDS,
+        wanted,
+        query: AnalyzedQuery::default(),
+    };
+    let mut seen = BTreeSet::new();
+    for term in terms.iter().filter(|term| seen.insert(&term.text)) {
+        let stop_word =
+            says_something && term.kind == TermKind::Word && is_stop_word(&term.surface);
+        let word = finder.word(term, stop_word)?;
+        finder.query.words.push(word);
+        if finder
+            .query
+            .words
+            .iter()
+            .filter(|word| !word.stop_word)
+            .count()
+            == MAX_WORDS
+        {
+            break;
+        }
+    }
+    finder.find_title(terms)?;
+    Ok(finder.query)
 }
 
-impl Expander<'_> {
-    fn word(&mut self, term: Term, says_something: bool) -> QueryWord {
-        let stop_word = term.kind == TermKind::Word && is_stop_word(&term.surface);
-        let weight = match term.kind {
-            TermKind::Part => PART_WEIGHT,
-            TermKind::Word if stop_word && says_something => STOP_WORD_WEIGHT,
-            TermKind::Word | TermKind::Verbatim => 1.0,
-        };
-        let (relation, terms) = self.expand(&term, stop_word, weight);
-        QueryWord {
-            term,
-            relation,
-            alternatives: Alternatives { terms },
+/// Finds what answers for words.
+struct Finder<'a> {
+    analyzer: &'a Analyzer,
+    dictionary: &'a dyn Dictionary,
+    with_meaning: bool,
+    text_end: usize,
+    corrections_left: usize,
+    wanted: &'a mut Wanted,
+    query: AnalyzedQuery,
+}
+
+impl Finder<'_> {
+    fn word(&mut self, term: &Term, stop_word: bool) -> Result<QueryWord> {
+        let mut word = QueryWord {
+            term: term.clone(),
+            relation: Relation::Exact,
+            terms: Vec::new(),
+            lists: Vec::new(),
+            meaning: None,
             stop_word,
+        };
+        if stop_word {
+            return Ok(word);
         }
+        let weight = if term.kind == TermKind::Part {
+            PART_WEIGHT
+        } else {
+            1.0
+        };
+        let misses = self.wanted.misses();
+        self.find_itself(&mut word, weight)?;
+        let is_unknown = |finder: &Self, word: &QueryWord| {
+            // Whether a word is unknown is told only by shards that are there.
+            finder.wanted.misses() == misses && word.lists.is_empty() && word.meaning.is_none()
+        };
+        if term.kind == TermKind::Word && is_unknown(self, &word) {
+            self.find_foreign(&mut word)?;
+        }
+        if term.kind != TermKind::Part && is_unknown(self, &word) {
+            self.find_related(&mut word)?;
+        }
+        Ok(word)
     }
 
-    fn expand(
-        &mut self,
-        term: &Term,
-        stop_word: bool,
-        weight: f32,
-    ) -> (Relation, Vec<(TermId, f32)>) {
-        if let Some(found) = self.lexical.find(&term.text) {
-            return (Relation::Exact, vec![(found, weight)]);
+    /// The word's own term and meaning.
+    fn find_itself(&mut self, word: &mut QueryWord, weight: f32) -> Result<()> {
+        let of_term = self.entry(Part::Site, &word.term.text)?;
+        if let Some(entry) = &of_term
+            && !entry.postings.entries.is_empty()
+        {
+            word.lists.push((entry.postings.clone(), weight));
+            word.terms.push(word.term.text.clone());
         }
-        if term.kind == TermKind::Part || stop_word {
-            return (Relation::Exact, Vec::new());
+        if word.term.kind != TermKind::Word || !self.with_meaning {
+            return Ok(());
         }
-        let attempts = self.attempts(term);
-        if attempts.is_empty() || self.expansions_left == 0 {
-            return (Relation::Exact, Vec::new());
-        }
-        self.expansions_left -= 1;
-        let mut found = attempts
-            .into_iter()
-            .map(|relation| (relation, self.related(term, relation)));
-        let (relation, mut terms) = found
-            .find(|(_, terms)| !terms.is_empty())
-            .unwrap_or((Relation::Exact, Vec::new()));
-        terms.iter_mut().for_each(|(_, share)| *share *= weight);
-        (relation, terms)
+        let of_surface = match word.term.surface == word.term.text {
+            true => of_term.clone(),
+            false => self.entry(Part::Site, &word.term.surface)?,
+        };
+        let own = of_surface
+            .and_then(|entry| entry.meaning)
+            .map(|own| (own, 1.0));
+        let of_stem = of_term.and_then(|entry| entry.meaning);
+        word.meaning = own.or(of_stem.map(|meaning| (meaning, FORM_WEIGHT)));
+        Ok(())
     }
 
-    /// The relations worth trying for an unknown word, in order.
-    fn attempts(&self, term: &Term) -> Vec<Relation> {
-        let unfinished = term.span.end == self.text_end;
-        let word = term.kind == TermKind::Word;
-        let spelt_right = self
-            .rows
-            .is_some_and(|rows| is_vocabulary_word(&term.surface, rows));
-        let attempts = [
-            (Relation::Completion, unfinished && !spelt_right),
-            (Relation::Correction, word && !spelt_right),
-            (Relation::Neighbour, word),
-        ];
-        attempts
-            .into_iter()
-            .filter_map(|(relation, sensible)| sensible.then_some(relation))
-            .collect()
-    }
-
-    fn related(&self, term: &Term, relation: Relation) -> Vec<(TermId, f32)> {
-        match relation {
-            Relation::Exact => Vec::new(),
-            Relation::Completion => self.completions(&term.surface),
-            Relation::Correction => self.corrections(&term.surface),
-            Relation::Neighbour => self.neighbours(&term.surface),
+    /// The vocabulary's word, for one that the site never uses.
+    fn find_foreign(&mut self, word: &mut QueryWord) -> Result<()> {
+        let Some(entry) = self.entry(Part::Foreign, &word.term.surface)? else {
+            return Ok(());
+        };
+        if !entry.postings.entries.is_empty() {
+            word.lists.push((entry.postings, 1.0));
         }
+        word.relation = Relation::Neighbour;
+        word.meaning = entry
+            .meaning
+            .filter(|_| self.with_meaning)
+            .map(|own| (own, 1.0));
+        Ok(())
     }
 
-    /// The first terms, shortest first, that begin with an unfinished word.
-    fn completions(&self, prefix: &str) -> Vec<(TermId, f32)> {
+    /// Completions of an unfinished word, else corrections of a mistyped one.
+    fn find_related(&mut self, word: &mut QueryWord) -> Result<()> {
+        let surface = word.term.surface.clone();
+        let mut related = Vec::new();
+        if word.term.span.end == self.text_end {
+            word.relation = Relation::Completion;
+            related = self.completions(&surface)?;
+        }
+        if related.is_empty() && word.term.kind == TermKind::Word && self.corrections_left > 0 {
+            self.corrections_left -= 1;
+            word.relation = Relation::Correction;
+            related = self.corrections(&surface)?;
+            let suggestions = related.iter().map(|(key, _)| key.clone());
+            self.query.suggestions.extend(suggestions);
+        }
+        for (key, weight) in related {
+            let corrected = word.relation == Relation::Correction;
+            let term = if corrected {
+                self.analyzer.stem(&key)
+            } else {
+                key.clone()
+            };
+            if let Some(entry) = self.entry(Part::Site, &term)?
+                && !entry.postings.entries.is_empty()
+            {
+                word.lists.push((entry.postings, weight));
+                word.terms.push(term);
+            }
+            if corrected && self.with_meaning && word.meaning.is_none() {
+                let meaning = self
+                    .entry(Part::Site, &key)?
+                    .and_then(|entry| entry.meaning);
+                word.meaning = meaning.map(|meaning| (meaning, FORM_WEIGHT));
+            }
+        }
+        Ok(())
+    }
+
+    /// The shortest keys of one shard that begin with an unfinished word.
+    fn completions(&mut self, prefix: &str) -> Result<Vec<(String, f32)>> {
         if prefix.chars().count() < MIN_COMPLETION_CHARACTERS {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let mut terms: Vec<TermId> = self.lexical.with_prefix(prefix).collect();
-        terms.sort_by_key(|&term| (self.lexical.term(term).len(), term));
-        terms
+        let found = self.dictionary.with_prefix(Part::Site, prefix);
+        let mut keys = self.wanted.take(found)?.unwrap_or_default();
+        keys.retain(|key| !key.contains(' '));
+        keys.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
+        keys.truncate(COMPLETIONS);
+        Ok(keys
             .into_iter()
-            .take(COMPLETIONS)
-            .map(|term| (term, COMPLETION_WEIGHT))
-            .collect()
+            .map(|key| (key, COMPLETION_WEIGHT))
+            .collect())
     }
 
-    /// Words of the site within one edit (two from eight letters), nearest and most frequent first.
-    fn corrections(&self, word: &str) -> Vec<(TermId, f32)> {
-        let length = word.chars().count();
-        let allowed = match length {
-            0..4 => return Vec::new(),
+    /// Terms of words of the site within one edit (two from eight letters), the nearest.
+    fn corrections(&mut self, word: &str) -> Result<Vec<(String, f32)>> {
+        let allowed = match word.chars().count() {
+            0..4 => return Ok(Vec::new()),
             4..8 => 1,
             _ => 2,
         };
-        let mut found: Vec<(usize, TermId)> = Vec::new();
-        for candidate in self.lexical.neighbour_words() {
-            if let Some(edits) = edits_within(word, &candidate.surface, allowed) {
-                found.push((edits, candidate.term));
-            }
-        }
-        let fewest = found
-            .iter()
-            .map(|&(edits, _)| edits)
-            .min()
-            .unwrap_or_default();
-        let mut seen = BTreeSet::new();
-        let nearest = found
+        let first: String = word.chars().take(1).collect();
+        let found = self.dictionary.with_prefix(Part::Spelling, &first);
+        let spellings = self.wanted.take(found)?.unwrap_or_default();
+        let near = spellings.into_iter().filter_map(|spelling| {
+            let edits = edits_within(word, &spelling, allowed)?;
+            Some((edits, spelling))
+        });
+        let mut near: Vec<(usize, String)> = near.collect();
+        near.sort();
+        let fewest = near.first().map_or(0, |(edits, _)| *edits);
+        near.retain(|(edits, _)| *edits == fewest);
+        near.truncate(CORRECTIONS);
+        let weight = CORRECTION_WEIGHT / fewest.max(1) as f32;
+        Ok(near
             .into_iter()
-            .filter(|&(edits, term)| edits == fewest && seen.insert(term));
-        nearest
-            .take(CORRECTIONS)
-            .map(|(_, term)| (term, CORRECTION_WEIGHT / fewest.max(1) as f32))
-            .collect()
+            .map(|(_, spelling)| (spelling, weight))
+            .collect())
     }
 
-    /// The words of the site nearest in meaning.
-    fn neighbours(&self, word: &str) -> Vec<(TermId, f32)> {
-        let Some(rows) = self.rows.filter(|rows| has_meaning(word, rows)) else {
-            return Vec::new();
-        };
-        let Some(own) = word_vector(word, rows) else {
-            return Vec::new();
-        };
-        let mut best: BTreeMap<TermId, f32> = BTreeMap::new();
-        for candidate in self.lexical.neighbour_words() {
-            let similarity =
-                word_vector(&candidate.surface, rows).map_or(0.0, |vector| cosine(&own, &vector));
-            if similarity >= MIN_NEIGHBOUR_SIMILARITY {
-                let entry = best.entry(candidate.term).or_default();
-                *entry = entry.max(similarity);
-            }
+    /// Pages whose title the query is. It costs no further shard, but for chance: titles stand beside
+    /// their first word.
+    fn find_title(&mut self, terms: &[Term]) -> Result<()> {
+        if let Some(key) = title_key(terms) {
+            self.query.titled = self.entry(Part::Site, &key)?.unwrap_or_default().titled;
         }
-        let mut best: Vec<(TermId, f32)> = best.into_iter().collect();
-        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        best.into_iter()
-            .take(NEIGHBOURS)
-            .map(|(term, similarity)| (term, NEIGHBOUR_WEIGHT * similarity))
-            .collect()
+        Ok(())
     }
-}
 
-/// Sum of the static rows of a word's pieces; `None` when the vocabulary cannot build it.
-#[must_use]
-pub fn word_vector(word: &str, rows: &Rows) -> Option<Vec<f32>> {
-    let pieces = rows.vocabulary().encode_word(word)?;
-    Some(rows.static_sum(&pieces))
+    fn entry(&mut self, part: Part, key: &str) -> Result<Option<Entry>> {
+        let found = self.dictionary.entry(part, key);
+        Ok(self.wanted.take(found)?.flatten())
+    }
 }
 
 /// Edits (insertion, deletion, substitution, swap of neighbours) between two words, if at most
@@ -326,34 +429,115 @@ fn edits_within(a: &str, b: &str, allowed: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexical::{LexicalBuilder, LexicalOptions};
-    use crate::page::{Page, Passage};
+    use crate::container::Kind;
     use crate::text::Stemming;
+    use std::collections::BTreeMap;
 
-    fn site(text: &str) -> Lexical {
-        let mut builder = LexicalBuilder::new(LexicalOptions::default(), Stemming::None);
-        let passage = Passage {
-            text: text.to_owned(),
-            ..Passage::default()
-        };
-        builder.add(&Page::default(), &passage);
-        Lexical::read("l", &builder.write()).unwrap()
+    /// A dictionary of plain words in one shard, which may not be there.
+    struct Words {
+        loaded: bool,
+        keys: BTreeMap<(u8, String), Entry>,
+    }
+
+    const SHARD: ShardId = ShardId {
+        kind: Kind::Words,
+        bucket: 0,
+        number: 3,
+    };
+
+    impl Words {
+        fn new(words: &[(Part, &str)]) -> Self {
+            let entry = |word: &str| Entry {
+                postings: PageList::of_scores(vec![(word.len() as u32, 1.0)]),
+                ..Entry::default()
+            };
+            let keys = words
+                .iter()
+                .map(|(part, word)| ((*part as u8, (*word).to_owned()), entry(word)));
+            Self {
+                loaded: true,
+                keys: keys.collect(),
+            }
+        }
+    }
+
+    impl Dictionary for Words {
+        fn entry(&self, part: Part, key: &str) -> std::result::Result<Option<Entry>, Miss> {
+            if !self.loaded {
+                return Err(Miss::Shard(SHARD));
+            }
+            Ok(self.keys.get(&(part as u8, key.to_owned())).cloned())
+        }
+
+        fn with_prefix(&self, part: Part, prefix: &str) -> std::result::Result<Vec<String>, Miss> {
+            let keys = self.keys.keys().filter(|(of, _)| *of == part as u8);
+            let keys = keys.map(|(_, key)| key.clone());
+            Ok(keys.filter(|key| key.starts_with(prefix)).collect())
+        }
+    }
+
+    fn query(text: &str, dictionary: &Words) -> AnalyzedQuery {
+        let analyzer = Analyzer::new(Stemming::None);
+        let terms = terms(text, &analyzer).unwrap();
+        let mut wanted = Wanted::default();
+        analyze(&terms, text.len(), &analyzer, dictionary, true, &mut wanted).unwrap()
+    }
+
+    fn found(text: &str, dictionary: &Words) -> Vec<(Relation, Vec<String>)> {
+        let words = query(text, dictionary).words.into_iter();
+        words.map(|word| (word.relation, word.terms)).collect()
     }
 
     #[test]
-    fn of_many_unknown_words_the_first_are_expanded() {
-        let words: Vec<String> = ('a'..='z').map(|c| format!("colou{c}rfully")).collect();
-        let text = words.join(" ");
-        let lexical = site(&format!("{text} {text}"));
-        let mistyped = text.replace("rfully", "rfuly");
-        let query = AnalyzedQuery::new(&mistyped, &lexical, None).unwrap();
-        let expanded: Vec<bool> = query
-            .words
-            .iter()
-            .map(|word| !word.alternatives.terms.is_empty())
-            .collect();
-        assert_eq!(expanded.len(), 26);
-        assert!((0..26).all(|i| expanded[i] == (i < MAX_EXPANDED_WORDS)));
+    fn words_are_found_completed_corrected_or_foreign() {
+        let site = Words::new(&[
+            (Part::Site, "thread"),
+            (Part::Site, "threadpool"),
+            (Part::Spelling, "thread"),
+            (Part::Foreign, "fibre"),
+        ]);
+        let texts = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        assert_eq!(
+            found("thread", &site),
+            [(Relation::Exact, texts(&["thread"]))]
+        );
+        let completions = texts(&["thread", "threadpool"]);
+        assert_eq!(found("thre", &site), [(Relation::Completion, completions)]);
+        assert_eq!(
+            found("thraed", &site),
+            [(Relation::Correction, texts(&["thread"]))]
+        );
+        assert_eq!(found("fibre", &site), [(Relation::Neighbour, texts(&[]))]);
+        assert!(query("fibre", &site).is_recognised());
+        assert!(!query("zzzz", &site).is_recognised());
+        assert_eq!(query("thraed", &site).suggestions, ["thread"]);
+    }
+
+    #[test]
+    fn function_words_are_not_looked_up_beside_words_that_say_something() {
+        let site = Words::new(&[(Part::Site, "how"), (Part::Site, "thread")]);
+        let words = query("how thread", &site).words;
+        assert!(words[0].stop_word && words[0].lists.is_empty());
+        let words = query("how", &site).words;
+        assert!(!words[0].stop_word && !words[0].lists.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_loaded_is_wanted() {
+        let mut site = Words::new(&[(Part::Site, "thread")]);
+        site.loaded = false;
+        let analyzer = Analyzer::new(Stemming::None);
+        let terms = terms("thread pool", &analyzer).unwrap();
+        let mut wanted = Wanted::default();
+        analyze(&terms, 11, &analyzer, &site, true, &mut wanted).unwrap();
+        assert_eq!(wanted.into_shards(), [SHARD]);
+    }
+
+    #[test]
+    fn of_many_words_the_first_are_looked_up() {
+        let words: Vec<String> = (0..60).map(|i| format!("word{i}")).collect();
+        let site = Words::new(&[]);
+        assert_eq!(query(&words.join(" "), &site).words.len(), MAX_WORDS);
     }
 
     #[test]

@@ -1,25 +1,31 @@
-//! The engine: a bundle's files in memory, queries in, ranked pages out.
+//! The engine: shards in, queries in, ranked pages out.
 //!
-//! Per system (each UHD bucket, dense) a page takes its best unit's score and a little of their
-//! mean; words count over the whole page and in its best passage. Systems are fused as the weighted sum of the query's z-scores over all pages. Inside a page the passage
-//! with the highest fused score is shown.
+//! A query is answered in stages, and each names the shards that it still needs instead of
+//! fetching them: the dictionary's, those of the candidates' codes, those of the records shown.
+//! Whoever drives the engine loads them, adds them and asks again until there is an answer.
+//!
+//! Systems (words, pages of like meaning, UHD buckets, dense) are fused as the weighted sum of
+//! z-scores over all pages; of the dense bucket only candidates' codes are seen, its spread was
+//! measured while indexing. Inside a page the passage that answers best is shown.
 
-use crate::container::Kind;
-use crate::dense::Dense;
+use crate::codes::{Codes, DenseQuery, page_score};
+use crate::container::{self, Kind, Payload};
+use crate::dictionary::{Dictionary as Shard, Entry, Shape};
 use crate::encoded::EncodedQuery;
 use crate::error::{Error, Result};
 use crate::explain;
 use crate::fusion::Moments;
-use crate::ids::{PageId, PassageId};
-use crate::lexical::Lexical;
-use crate::manifest::{FileEntry, Manifest, Ranking, Weights};
-use crate::passages::Passages;
-use crate::query::AnalyzedQuery;
-use crate::rows::Rows;
-use crate::text::Stemming;
-use crate::uhd::Uhd;
-use crate::units::Units;
+use crate::lexical::rarity;
+use crate::manifest::{Manifest, Weights};
+use crate::page::Page;
+use crate::query::{self, AnalyzedQuery, Dictionary, Miss, Part, Wanted};
+use crate::records::Records;
+use crate::shards::{Directory, ShardId, name_of};
+use crate::text::{Analyzer, Term};
+use crate::uhd::{self, Lists, Map};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Results when no limit is given.
 pub const DEFAULT_LIMIT: usize = 10;
@@ -113,79 +119,68 @@ pub enum MatchKind {
     Meaning,
 }
 
-/// Scores of all pages, and of all passages on the same scale.
-#[derive(Clone, Debug, Default)]
+/// What asking gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step<T> {
+    /// These shards have to be added first; then ask again.
+    Needs(Vec<ShardId>),
+    /// The answer.
+    Done(T),
+}
+
+/// The answer to a query.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Answer {
+    /// Best first.
+    pub results: Vec<SearchResult>,
+    /// Words that the reader may have meant instead of those that the site does not know.
+    pub suggestions: Vec<String>,
+}
+
+/// Scores of all pages.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// Fused score: `[pages]`.
+    /// Fused score: `[pages]`. Pages that are no candidates stand below all that are, in the order
+    /// of the first stage.
     pub pages: Vec<f32>,
     /// Whether a page is a result at all: `[pages]`.
     pub found: Vec<bool>,
-    /// Fused score: `[passages]`.
-    pub passages: Vec<f32>,
 }
 
-/// A bundle, opened for searching. `words` needs the lexical and passage files; the other modes
-/// need all.
+/// How far below the candidates other pages stand.
+const BELOW_CANDIDATES: f32 = 1e4;
+/// What a page gets whose title is the query: more than any sum of z-scores.
+const TITLE_BONUS: f32 = 100.0;
+
+/// A bundle, as far as it is loaded.
 #[derive(Debug)]
 pub struct Engine {
     manifest: Manifest,
-    records: Passages,
-    lexical: Lexical,
-    meaning: Option<Meaning>,
-}
-
-/// What modes `table` and `full` need beside words.
-#[derive(Debug)]
-struct Meaning {
-    rows: Rows,
-    uhd: Vec<(Uhd, Units)>,
-    dense: Dense,
-    dense_units: Units,
+    analyzer: Analyzer,
+    words: HashMap<u32, Shard>,
+    foreign: HashMap<u32, Shard>,
+    spelling: HashMap<u32, Shard>,
+    codes: HashMap<u32, Codes>,
+    records: HashMap<u32, Records>,
+    maps: HashMap<u32, Map>,
+    lists: HashMap<(u32, u32), Lists>,
 }
 
 impl Engine {
-    /// Opens a bundle; `read` hands over the bytes of a file that the manifest names, or `None`
-    /// when they are not at hand. Without the files of meaning only mode `words` answers.
-    ///
-    /// # Errors
-    /// When a needed file is missing, damaged, or does not fit the others.
-    pub fn open(
-        manifest: Manifest,
-        mut read: impl FnMut(&FileEntry) -> Option<Vec<u8>>,
-    ) -> Result<Self> {
-        let mut bytes = |kind, bucket| -> Result<(String, Vec<u8>)> {
-            let entry = manifest.file(kind, bucket)?;
-            let missing = || Error::MissingFile {
-                file: entry.path.clone(),
-            };
-            read(entry)
-                .map(|bytes| (entry.path.clone(), bytes))
-                .ok_or_else(missing)
-        };
-        let (file, content) = bytes(Kind::Passages, None)?;
-        let records = Passages::read(&file, &content)?;
-        let (pages, passages) = (manifest.pages as usize, manifest.passages as usize);
-        check(&file, "pages", records.page_count(), pages)?;
-        check(&file, "passages", records.passage_count(), passages)?;
-        let (file, content) = bytes(Kind::Lexical, None)?;
-        let lexical = Lexical::read(&file, &content)?;
-        check_stemming(&file, lexical.stemming(), &manifest)?;
-        check(
-            &file,
-            "passages",
-            lexical.passage_count(),
-            records.passage_count(),
-        )?;
-        let meaning = match bytes(Kind::Rows, None) {
-            Err(Error::MissingFile { .. }) => None,
-            rows => Some(Meaning::open(rows?, &manifest, &records, &mut bytes)?),
-        };
-        Ok(Self {
+    /// A bundle of which nothing but the manifest is loaded.
+    #[must_use]
+    pub fn new(manifest: Manifest) -> Self {
+        Self {
+            analyzer: Analyzer::new(manifest.stemming),
             manifest,
-            records,
-            lexical,
-            meaning,
-        })
+            words: HashMap::new(),
+            foreign: HashMap::new(),
+            spelling: HashMap::new(),
+            codes: HashMap::new(),
+            records: HashMap::new(),
+            maps: HashMap::new(),
+            lists: HashMap::new(),
+        }
     }
 
     /// The bundle's table of contents.
@@ -194,100 +189,359 @@ impl Engine {
         &self.manifest
     }
 
-    /// Pages and passages.
-    #[must_use]
-    pub fn records(&self) -> &Passages {
-        &self.records
-    }
-
-    /// The best pages for a query.
+    /// A shard's path within the bundle.
     ///
     /// # Errors
-    /// When the query is empty or too long, when its mode needs what is not loaded, or when
-    /// postings are damaged.
-    pub fn search(&self, query: &Query<'_>) -> Result<Vec<SearchResult>> {
-        let analyzed = self.analyze(query)?;
-        let scores = self.score_analyzed(query, &analyzed)?;
-        let mut ranked: Vec<usize> = (0..scores.pages.len())
-            .filter(|&page| scores.found[page])
-            .collect();
-        ranked.sort_by(|&a, &b| scores.pages[b].total_cmp(&scores.pages[a]).then(a.cmp(&b)));
-        ranked.truncate(query.limit);
-        Ok(ranked
-            .into_iter()
-            .map(|page| self.result(PageId(page as u32), &scores, &analyzed))
-            .collect())
+    /// [`Error::MissingFile`] when the manifest names no such shard.
+    pub fn path(&self, id: ShardId) -> Result<String> {
+        self.manifest
+            .shards
+            .path(id)
+            .ok_or_else(|| Error::MissingFile {
+                file: format!("shard {} of kind {}", id.number, id.kind.prefix()),
+            })
     }
 
-    /// Scores of every page, found or not: what evaluation needs.
+    /// Adds a shard: the bytes of its file and, when these are deflated and the caller has
+    /// inflated them already, the plain payload.
+    ///
+    /// # Errors
+    /// When the bytes are not those that the manifest names, or damaged.
+    pub fn add(&mut self, id: ShardId, file: &[u8], inflated: Option<&[u8]>) -> Result<()> {
+        let path = self.path(id)?;
+        if self.manifest.shards.name(id) != Some(name_of(file).as_str()) {
+            return Err(Error::Corrupt {
+                file: path,
+                reason: "its content is not what its name says".to_owned(),
+            });
+        }
+        match (container::unwrap(&path, id.kind, file)?, inflated) {
+            (Payload::Plain(payload), _) => self.insert(id, &path, payload),
+            (Payload::Deflated(_), Some(payload)) => self.insert(id, &path, payload),
+            (Payload::Deflated(_), None) => Err(Error::Corrupt {
+                file: path,
+                reason: "a deflated payload that nobody inflated".to_owned(),
+            }),
+        }
+    }
+
+    fn insert(&mut self, id: ShardId, path: &str, payload: &[u8]) -> Result<()> {
+        let (number, dim) = (id.number, self.manifest.encoder.dim);
+        let shape = Shape {
+            pages: self.manifest.pages,
+            dim,
+        };
+        let words = |payload| Shard::read(path, payload, shape);
+        match id.kind {
+            Kind::Words => drop(self.words.insert(number, words(payload)?)),
+            Kind::Foreign => drop(self.foreign.insert(number, words(payload)?)),
+            Kind::Spelling => drop(self.spelling.insert(number, words(payload)?)),
+            Kind::Codes => drop(self.codes.insert(number, Codes::read(path, payload, dim)?)),
+            Kind::Records => drop(self.records.insert(number, Records::read(path, payload)?)),
+            Kind::Map => {
+                let map = Map::read(path, payload, shape.pages)?;
+                self.maps.insert(id.bucket, map);
+            }
+            Kind::Uhd => {
+                let windows = self.maps.get(&id.bucket).map_or(0, Map::windows);
+                let lists = Lists::read(path, payload, windows)?;
+                self.lists.insert((id.bucket, number), lists);
+            }
+        }
+        Ok(())
+    }
+
+    /// The best pages for a query, or the shards that are missing for it.
+    ///
+    /// # Errors
+    /// When the query is empty or too long, when its mode needs what was not given, or when a
+    /// shard is damaged.
+    pub fn search(&self, query: &Query<'_>) -> Result<Step<Answer>> {
+        let ranked = match self.rank(query, self.manifest.ranking.candidates)? {
+            Step::Needs(shards) => return Ok(Step::Needs(shards)),
+            Step::Done(ranked) => ranked,
+        };
+        let mut wanted = Wanted::default();
+        let order = ranked.order(query.limit);
+        let mut results = Vec::with_capacity(order.len());
+        for page in order {
+            match self.record(page) {
+                Ok(record) => results.push(self.result(page, record, &ranked)),
+                Err(Miss::Shard(shard)) => wanted.insert(shard),
+                Err(Miss::Damaged(error)) => return Err(error),
+            }
+        }
+        if !wanted.is_empty() {
+            return Ok(Step::Needs(wanted.into_shards()));
+        }
+        Ok(Step::Done(Answer {
+            results,
+            suggestions: ranked.query.suggestions,
+        }))
+    }
+
+    /// Scores of every page, found or not, or the shards that are missing: what evaluation needs.
+    /// The first stage passes on so many `candidates`.
     ///
     /// # Errors
     /// As [`Engine::search`].
-    pub fn score(&self, query: &Query<'_>) -> Result<Scores> {
-        self.score_analyzed(query, &self.analyze(query)?)
-    }
-
-    fn analyze(&self, query: &Query<'_>) -> Result<AnalyzedQuery> {
-        let rows = match query.mode {
-            Mode::Words => None,
-            Mode::Table | Mode::Full => Some(&self.meaning()?.rows),
-        };
-        AnalyzedQuery::new(query.text, &self.lexical, rows)
-    }
-
-    fn meaning(&self) -> Result<&Meaning> {
-        self.meaning.as_ref().ok_or_else(|| Error::MissingFile {
-            file: "its rows file".to_owned(),
+    pub fn score(&self, query: &Query<'_>, candidates: usize) -> Result<Step<Scores>> {
+        Ok(match self.rank(query, candidates)? {
+            Step::Needs(shards) => Step::Needs(shards),
+            Step::Done(ranked) => Step::Done(ranked.scores),
         })
     }
 
-    fn score_analyzed(&self, query: &Query<'_>, analyzed: &AnalyzedQuery) -> Result<Scores> {
-        let mut fused = Fused::new(&self.records);
-        let words: Vec<_> = analyzed
-            .words
-            .iter()
-            .map(|word| word.alternatives.clone())
-            .collect();
-        let ranking = &self.manifest.ranking;
-        let lexical = self.lexical.score(&words, &self.records, ranking.page_b)?;
-        let share = ranking.page_share;
-        let best = best_of_pages(&lexical.passages, &Units::new(&self.records, 1));
-        let pages: Vec<f32> = lexical
-            .pages
-            .iter()
-            .zip(&best)
-            .map(|(page, best)| share * page + (1.0 - share) * best)
-            .collect();
-        let weights = match query.mode {
-            Mode::Words => {
-                fused.add(1.0, &pages, |_, passage| lexical.passages[passage]);
-                return Ok(fused.finish(|page| pages[page] > 0.0));
-            }
-            Mode::Table => &ranking.table,
-            Mode::Full => &ranking.full,
-        };
-        fused.add(weights.words, &pages, |_, passage| {
-            lexical.passages[passage]
-        });
-        let meaning = self.meaning()?;
-        let codes = meaning.codes(query, analyzed, ranking)?;
-        meaning.add(weights, ranking.mean_share, &codes, &mut fused)?;
-        Ok(fused.finish_above_average(analyzed.recognised))
+    /// Both stages.
+    fn rank(&self, query: &Query<'_>, candidates: usize) -> Result<Step<Ranked>> {
+        let mut wanted = Wanted::default();
+        let terms = query::terms(query.text, &self.analyzer)?;
+        let analyzed = self.analyze(query, &terms, &mut wanted)?;
+        let overlaps = self.overlaps(query, &mut wanted)?;
+        if !wanted.is_empty() {
+            return Ok(Step::Needs(wanted.into_shards()));
+        }
+        let mut ranked = self.first_stage(query, analyzed, &overlaps);
+        if query.mode == Mode::Words {
+            return Ok(Step::Done(ranked));
+        }
+        let vector = self.query_vector(query, &ranked.query)?;
+        self.second_stage(query, &vector, candidates, &mut ranked, &mut wanted)?;
+        Ok(match wanted.is_empty() {
+            true => Step::Done(ranked),
+            false => Step::Needs(wanted.into_shards()),
+        })
     }
 
-    fn result(&self, page: PageId, scores: &Scores, query: &AnalyzedQuery) -> SearchResult {
-        let passages = self.records.passages_of(page);
-        let best = passages.clone().max_by(|&a, &b| {
-            scores.passages[a as usize]
-                .total_cmp(&scores.passages[b as usize])
-                .then(b.cmp(&a))
-        });
-        let record = self.records.page(page);
-        let passage = self
-            .records
-            .passage(PassageId(best.unwrap_or(passages.start)));
-        let rows = self.meaning.as_ref().map(|meaning| &meaning.rows);
-        let explanation = explain::passage(query, record, passage, self.lexical.stemming(), rows);
+    fn analyze(
+        &self,
+        query: &Query<'_>,
+        terms: &[Term],
+        wanted: &mut Wanted,
+    ) -> Result<AnalyzedQuery> {
+        let with_meaning = query.mode != Mode::Words;
+        query::analyze(
+            terms,
+            query.text.len(),
+            &self.analyzer,
+            self,
+            with_meaning,
+            wanted,
+        )
+    }
+
+    fn weights(&self, mode: Mode) -> Option<&Weights> {
+        match mode {
+            Mode::Words => None,
+            Mode::Table => Some(&self.manifest.ranking.table),
+            Mode::Full => Some(&self.manifest.ranking.full),
+        }
+    }
+
+    /// Pages by words, by pages of like meaning and by UHD buckets.
+    fn first_stage(
+        &self,
+        query: &Query<'_>,
+        analyzed: AnalyzedQuery,
+        overlaps: &[Vec<f32>],
+    ) -> Ranked {
+        let pages = self.manifest.pages as usize;
+        let words = word_scores(&analyzed, pages);
+        let mut ranked = Ranked::new(analyzed, pages);
+        let Some(weights) = self.weights(query.mode) else {
+            ranked.scores.found = words.iter().map(|&score| score > 0.0).collect();
+            add_z(&mut ranked.scores.pages, 1.0, &words);
+            ranked.add_titles();
+            return ranked;
+        };
+        add_z(&mut ranked.first, weights.words, &words);
+        add_z(&mut ranked.scores.pages, weights.words, &words);
+        let meaning = meaning_scores(&ranked.query, pages);
+        add_z(&mut ranked.first, weights.meaning_first, &meaning);
+        add_z(&mut ranked.scores.pages, weights.meaning, &meaning);
+        for overlaps in overlaps {
+            add_z(&mut ranked.first, weights.uhd, overlaps);
+            add_z(&mut ranked.scores.pages, weights.uhd, overlaps);
+        }
+        ranked
+    }
+
+    /// Candidates by the codes of their windows.
+    fn second_stage(
+        &self,
+        query: &Query<'_>,
+        vector: &[f32],
+        candidates: usize,
+        ranked: &mut Ranked,
+        wanted: &mut Wanted,
+    ) -> Result<()> {
+        let Some(weights) = self.weights(query.mode) else {
+            return Ok(());
+        };
+        let dense = DenseQuery::new(vector);
+        let all = self.manifest.shards.codes.len() <= 1;
+        let chosen = ranked.candidates(if all { usize::MAX } else { candidates });
+        let mut is_candidate = vec![false; ranked.first.len()];
+        for page in chosen {
+            is_candidate[page as usize] = true;
+            let windows = match self.windows(page, &dense) {
+                Ok(windows) => windows,
+                Err(Miss::Shard(shard)) => {
+                    wanted.insert(shard);
+                    continue;
+                }
+                Err(Miss::Damaged(error)) => return Err(error),
+            };
+            let score = page_score(windows.iter().copied(), self.manifest.ranking.mean_share);
+            ranked.scores.pages[page as usize] += weights.dense * score;
+            ranked.windows.insert(page, windows);
+        }
+        ranked.finish(&is_candidate);
+        Ok(())
+    }
+
+    /// The dense scores of a page's windows, in deviations from the mean page.
+    fn windows(&self, page: u32, dense: &DenseQuery) -> std::result::Result<Vec<f32>, Miss> {
+        let (number, shard) = of_page(&self.manifest.shards.codes, &self.codes, Kind::Codes, page)?;
+        let codes = shard
+            .of_page(page)
+            .ok_or_else(|| self.misplaced(Kind::Codes, number))?;
+        let spread = self.manifest.dense;
+        let z = |code| (dense.score(code) - spread.mean) / spread.deviation.max(f32::EPSILON);
+        Ok(match dense.is_zero() {
+            true => codes.map(|_| 0.0).collect(),
+            false => codes.map(z).collect(),
+        })
+    }
+
+    fn record(&self, page: u32) -> std::result::Result<&Page, Miss> {
+        let directory = &self.manifest.shards.records;
+        let (number, shard) = of_page(directory, &self.records, Kind::Records, page)?;
+        shard
+            .page(page)
+            .ok_or_else(|| self.misplaced(Kind::Records, number))
+    }
+
+    fn misplaced(&self, kind: Kind, number: u32) -> Miss {
+        let id = shard(kind, number);
+        let file = self.manifest.shards.path(id).unwrap_or_default();
+        Miss::Damaged(Error::Corrupt {
+            file,
+            reason: "a page that should be in it is not".to_owned(),
+        })
+    }
+
+    /// The query's dense vector: the sum of its words' rows, in mode `full` beside the network's.
+    fn query_vector(&self, query: &Query<'_>, analyzed: &AnalyzedQuery) -> Result<Vec<f32>> {
+        let dim = self.manifest.encoder.dim;
+        let mut by_rows = vec![0.0; dim];
+        for (meaning, weight) in analyzed
+            .words
+            .iter()
+            .filter_map(|word| word.meaning.as_ref())
+        {
+            for (sum, value) in by_rows.iter_mut().zip(&meaning.row) {
+                *sum += weight * value;
+            }
+        }
+        if query.mode != Mode::Full {
+            return Ok(by_rows);
+        }
+        let encoded = self.encoded(query)?;
+        let rows = EncodedQuery {
+            buckets: vec![Vec::new(); encoded.buckets.len()],
+            dense: by_rows,
+        };
+        let share = self.manifest.ranking.rows_in_full;
+        Ok(encoded.joined(&rows, 0.0, share).dense)
+    }
+
+    fn encoded<'a>(&self, query: &Query<'a>) -> Result<&'a EncodedQuery> {
+        let encoded = query.encoded.ok_or(Error::QueryNotEncoded)?;
+        let check = |what: &str, found: usize, expected: usize| {
+            let reason = format!("{found} {what}, not {expected}");
+            (found == expected)
+                .then_some(())
+                .ok_or(Error::QueryMisfit { reason })
+        };
+        let encoder = &self.manifest.encoder;
+        check("buckets", encoded.buckets.len(), encoder.buckets.len())?;
+        check("dense values", encoded.dense.len(), encoder.dim)?;
+        Ok(encoded)
+    }
+
+    /// In mode `full`, per bucket the score of every page by weighted overlap (eq. 7).
+    fn overlaps(&self, query: &Query<'_>, wanted: &mut Wanted) -> Result<Vec<Vec<f32>>> {
+        let mut scores = Vec::new();
+        if query.mode != Mode::Full {
+            return Ok(scores);
+        }
+        let encoded = self.encoded(query)?.binary();
+        for (bucket, code) in (0u32..).zip(&encoded.buckets) {
+            match self.maps.get(&bucket) {
+                Some(map) => scores.push(self.overlap(bucket, map, code, wanted)?),
+                None => wanted.insert(ShardId {
+                    kind: Kind::Map,
+                    bucket,
+                    number: 0,
+                }),
+            }
+        }
+        Ok(scores)
+    }
+
+    fn overlap(
+        &self,
+        bucket: u32,
+        map: &Map,
+        code: &[(u32, f32)],
+        wanted: &mut Wanted,
+    ) -> Result<Vec<f32>> {
+        let windows = map.windows();
+        let mut lists = HashMap::new();
+        let mut weights = Vec::new();
+        for &(dimension, weight) in code {
+            let Some(place) = map.place(dimension) else {
+                continue;
+            };
+            let directory = self.manifest.shards.uhd.get(bucket as usize);
+            let Some(number) = directory.and_then(|directory| directory.find(&place)) else {
+                continue;
+            };
+            let Some(shard) = self.lists.get(&(bucket, number)) else {
+                wanted.insert(ShardId {
+                    kind: Kind::Uhd,
+                    bucket,
+                    number,
+                });
+                continue;
+            };
+            let list = shard.windows_at(place)?;
+            weights.push((dimension, weight * rarity(windows as usize, list.len())));
+            lists.insert(dimension, list);
+        }
+        let mut overlaps = vec![0.0; windows as usize];
+        let query_k = self.manifest.ranking.full.query_k;
+        for (dimension, weight) in uhd::strongest(weights, query_k) {
+            for &window in lists.get(&dimension).into_iter().flatten() {
+                overlaps[window as usize] += weight;
+            }
+        }
+        Ok(map.page_scores(&overlaps, self.manifest.ranking.mean_share))
+    }
+
+    fn result(&self, page: u32, record: &Page, ranked: &Ranked) -> SearchResult {
+        let windows = ranked.windows.get(&page);
+        let window = self.manifest.window.max(1) as usize;
+        let dense = |passage: usize| {
+            let score = windows.and_then(|windows| windows.get(passage / window));
+            score.copied().unwrap_or_default()
+        };
+        let query = &ranked.query;
+        let best = explain::best_passage(query, record, &self.analyzer, dense);
+        let empty = crate::page::Passage::default();
+        let passage = record.passages.get(best).unwrap_or(&empty);
+        let explanation = explain::passage(query, record, passage, &self.analyzer);
         let anchor = passage
             .anchor
             .as_ref()
@@ -298,92 +552,184 @@ impl Engine {
             title: record.title.clone(),
             heading: passage.headings.last().cloned().unwrap_or_default(),
             excerpt: explanation.excerpt,
-            score: scores.pages[page.index()],
+            score: ranked.scores.pages[page as usize],
             matches: explanation.matches,
         }
     }
+
+    fn dictionary(&self, part: Part, key: &str) -> std::result::Result<Option<&Shard>, Miss> {
+        let shards = &self.manifest.shards;
+        let (directory, loaded, kind) = match part {
+            Part::Site => (&shards.words, &self.words, Kind::Words),
+            Part::Foreign => (&shards.foreign, &self.foreign, Kind::Foreign),
+            Part::Spelling => (&shards.spelling, &self.spelling, Kind::Spelling),
+        };
+        let Some(number) = directory.find(key) else {
+            return Ok(None);
+        };
+        let found = loaded.get(&number);
+        found.map(Some).ok_or(Miss::Shard(shard(kind, number)))
+    }
 }
 
-impl Meaning {
-    fn open(
-        (file, content): (String, Vec<u8>),
-        manifest: &Manifest,
-        records: &Passages,
-        bytes: &mut impl FnMut(Kind, Option<usize>) -> Result<(String, Vec<u8>)>,
-    ) -> Result<Self> {
-        let rows = Rows::read(&file, &content)?;
-        let buckets = manifest.encoder.buckets.len();
-        check(&file, "values a row", rows.dim(), manifest.encoder.dim)?;
-        check(&file, "buckets", rows.bucket_count(), buckets)?;
-        let (file, content) = bytes(Kind::Dense, None)?;
-        let dense = Dense::read(&file, &content)?;
-        let dense_units = Units::new(records, dense.window());
-        check(&file, "values a code", dense.dim(), manifest.encoder.dim)?;
-        check(&file, "units", dense.unit_count(), dense_units.len())?;
-        let mut uhd = Vec::new();
-        for bucket in 0..buckets {
-            let (file, content) = bytes(Kind::Uhd, Some(bucket))?;
-            let postings = Uhd::read(&file, &content)?;
-            let units = Units::new(records, postings.window());
-            check(&file, "units", postings.unit_count(), units.len())?;
-            uhd.push((postings, units));
+impl Dictionary for Engine {
+    fn entry(&self, part: Part, key: &str) -> std::result::Result<Option<Entry>, Miss> {
+        match self.dictionary(part, key)? {
+            None => Ok(None),
+            Some(shard) => shard.get(key).map_err(Miss::Damaged),
         }
-        Ok(Self {
-            rows,
-            uhd,
-            dense,
-            dense_units,
-        })
     }
 
-    /// The query's codes: from rows, in mode `full` beside those of the network.
-    fn codes(
-        &self,
-        query: &Query<'_>,
-        analyzed: &AnalyzedQuery,
-        ranking: &Ranking,
-    ) -> Result<EncodedQuery> {
-        let by_rows = EncodedQuery {
-            buckets: (0..self.uhd.len())
-                .map(|bucket| self.rows.uhd_sum(bucket, &analyzed.pieces))
-                .collect(),
-            dense: self.rows.static_sum(&analyzed.pieces),
-        };
-        if query.mode != Mode::Full {
-            return Ok(by_rows);
+    fn with_prefix(&self, part: Part, prefix: &str) -> std::result::Result<Vec<String>, Miss> {
+        let shard = self.dictionary(part, prefix)?;
+        let keys = shard
+            .into_iter()
+            .flat_map(|shard| shard.with_prefix(prefix));
+        Ok(keys.map(str::to_owned).collect())
+    }
+}
+
+fn shard(kind: Kind, number: u32) -> ShardId {
+    ShardId {
+        kind,
+        bucket: 0,
+        number,
+    }
+}
+
+/// The shard that holds a page, if it is loaded.
+fn of_page<'a, T>(
+    directory: &Directory<u32>,
+    loaded: &'a HashMap<u32, T>,
+    kind: Kind,
+    page: u32,
+) -> std::result::Result<(u32, &'a T), Miss> {
+    let number = directory.find(&page).unwrap_or_default();
+    match loaded.get(&number) {
+        Some(found) => Ok((number, found)),
+        None => Err(Miss::Shard(shard(kind, number))),
+    }
+}
+
+/// Pages as they are being ranked.
+struct Ranked {
+    query: AnalyzedQuery,
+    /// Score of the first stage: `[pages]`.
+    first: Vec<f32>,
+    scores: Scores,
+    /// Dense scores of the candidates' windows.
+    windows: HashMap<u32, Vec<f32>>,
+}
+
+impl Ranked {
+    fn new(query: AnalyzedQuery, pages: usize) -> Self {
+        Self {
+            query,
+            first: vec![0.0; pages],
+            scores: Scores {
+                pages: vec![0.0; pages],
+                found: vec![false; pages],
+            },
+            windows: HashMap::new(),
         }
-        let encoded = query.encoded.ok_or(Error::QueryNotEncoded)?;
-        self.check_shape(encoded)?;
-        let share = &ranking.rows_in_full;
-        Ok(encoded.binary().joined(&by_rows, share.uhd, share.dense))
     }
 
-    fn check_shape(&self, encoded: &EncodedQuery) -> Result<()> {
-        let check = |what: &str, found: usize, expected: usize| {
-            let reason = format!("{found} {what}, not {expected}");
-            (found == expected)
-                .then_some(())
-                .ok_or(Error::QueryMisfit { reason })
-        };
-        check("buckets", encoded.buckets.len(), self.uhd.len())?;
-        check("dense values", encoded.dense.len(), self.dense.dim())
+    /// The best pages of the first stage, titles first.
+    fn candidates(&self, count: usize) -> Vec<u32> {
+        let mut pages: Vec<u32> = (0..self.first.len() as u32).collect();
+        if count < pages.len() {
+            let score = |page: u32| {
+                let title = if self.query.titled.contains(&page) {
+                    TITLE_BONUS
+                } else {
+                    0.0
+                };
+                self.first[page as usize] + title
+            };
+            let order = |a: &u32, b: &u32| score(*b).total_cmp(&score(*a)).then(a.cmp(b));
+            pages.select_nth_unstable_by(count, order);
+            pages.truncate(count);
+        }
+        pages
     }
 
-    fn add(
-        &self,
-        weights: &Weights,
-        mean_share: f32,
-        codes: &EncodedQuery,
-        fused: &mut Fused<'_>,
-    ) -> Result<()> {
-        for ((uhd, units), code) in self.uhd.iter().zip(&codes.buckets) {
-            let scores = uhd.score(code, weights.query_k)?;
-            fused.add_units(weights.uhd, mean_share, &scores, units);
+    fn add_titles(&mut self) {
+        for &page in &self.query.titled {
+            if let Some(score) = self.scores.pages.get_mut(page as usize) {
+                *score += TITLE_BONUS;
+                self.scores.found[page as usize] = true;
+            }
         }
-        let scores = self.dense.score(&codes.dense);
-        fused.add_units(weights.dense, mean_share, &scores, &self.dense_units);
-        Ok(())
     }
+
+    /// Pages above the average are found, provided that the query was recognised. A site of one
+    /// page has no spread: its page is found. Pages that are no candidates come after those.
+    fn finish(&mut self, is_candidate: &[bool]) {
+        let recognised = self.query.is_recognised();
+        let single = self.scores.pages.len() == 1;
+        for (page, &candidate) in is_candidate.iter().enumerate() {
+            let score = &mut self.scores.pages[page];
+            self.scores.found[page] = recognised && candidate && (single || *score > 0.0);
+            if !candidate {
+                *score = self.first[page] - BELOW_CANDIDATES;
+            }
+        }
+        self.add_titles();
+    }
+
+    /// The pages found, best first, at most so many.
+    fn order(&self, limit: usize) -> Vec<u32> {
+        let scores = &self.scores;
+        let mut order: Vec<u32> = (0..scores.pages.len() as u32)
+            .filter(|&page| scores.found[page as usize])
+            .collect();
+        let score = |page: u32| scores.pages[page as usize];
+        order.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
+        order.truncate(limit);
+        order
+    }
+}
+
+/// Adds the weighted z-scores of a system to all pages.
+fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
+    if weight == 0.0 {
+        return;
+    }
+    let moments = Moments::of(scores);
+    for (sum, &score) in sum.iter_mut().zip(scores) {
+        *sum += weight * moments.z(score);
+    }
+}
+
+/// Scores of all pages by words: per word the best of its alternatives.
+fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
+    let mut scores = vec![0.0; pages];
+    let mut best = vec![0.0f32; pages];
+    for word in &query.words {
+        let mut touched: Range<usize> = pages..0;
+        for (list, weight) in &word.lists {
+            for (page, score) in list.scores() {
+                let page = page as usize;
+                best[page] = best[page].max(weight * score);
+                touched = touched.start.min(page)..touched.end.max(page + 1);
+            }
+        }
+        for page in touched {
+            scores[page] += std::mem::take(&mut best[page]);
+        }
+    }
+    scores
+}
+
+/// Scores of all pages by the words' pages of like meaning.
+fn meaning_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
+    let mut scores = vec![0.0; pages];
+    for (meaning, weight) in query.words.iter().filter_map(|word| word.meaning.as_ref()) {
+        for (page, score) in meaning.pages.scores() {
+            scores[page as usize] += weight * score;
+        }
+    }
+    scores
 }
 
 /// An anchor as the fragment of an address: what RFC 3986, section 3.5, does not allow there is
@@ -398,212 +744,4 @@ fn fragment(anchor: &str) -> String {
         }
     }
     fragment
-}
-
-fn check(file: &str, what: &str, found: usize, expected: usize) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    let reason = format!("{found} {what} where the rest of the bundle has {expected}");
-    Err(Error::Corrupt {
-        file: file.to_owned(),
-        reason,
-    })
-}
-
-fn check_stemming(file: &str, found: Stemming, manifest: &Manifest) -> Result<()> {
-    if found == manifest.stemming {
-        return Ok(());
-    }
-    let reason = format!(
-        "stemming {found:?} where the manifest has {:?}",
-        manifest.stemming
-    );
-    Err(Error::Corrupt {
-        file: file.to_owned(),
-        reason,
-    })
-}
-
-/// Per page the best of its units' scores.
-fn best_of_pages(scores: &[f32], units: &Units) -> Vec<f32> {
-    let mut best = Vec::new();
-    while best.len() < units.page_count() {
-        let of_page = units.of_page(PageId(best.len() as u32));
-        best.push(
-            scores[of_page]
-                .iter()
-                .copied()
-                .fold(f32::NEG_INFINITY, f32::max),
-        );
-    }
-    best
-}
-
-/// The weighted sum of z-scores, as it grows system by system.
-struct Fused<'a> {
-    records: &'a Passages,
-    scores: Scores,
-}
-
-impl<'a> Fused<'a> {
-    fn new(records: &'a Passages) -> Self {
-        let scores = Scores {
-            pages: vec![0.0; records.page_count()],
-            found: Vec::new(),
-            passages: vec![0.0; records.passage_count()],
-        };
-        Self { records, scores }
-    }
-
-    /// Adds a system by the scores of its units.
-    fn add_units(&mut self, weight: f32, mean_share: f32, scores: &[f32], units: &Units) {
-        let with_mean = |(page, best): (usize, f32)| {
-            let of_page = &scores[units.of_page(PageId(page as u32))];
-            let mean = of_page.iter().sum::<f32>() / of_page.len().max(1) as f32;
-            best + mean_share * (mean - best)
-        };
-        let best = best_of_pages(scores, units);
-        let pages: Vec<f32> = best.into_iter().enumerate().map(with_mean).collect();
-        let records = self.records;
-        self.add(weight, &pages, |page, passage| {
-            let nth = passage as u32 - records.passages_of(page).start;
-            scores[units.of_passage(page, nth)]
-        });
-    }
-
-    /// Adds a system by the scores of pages and of their passages.
-    fn add(&mut self, weight: f32, pages: &[f32], passage_score: impl Fn(PageId, usize) -> f32) {
-        let moments = Moments::of(pages);
-        for (page, score) in pages.iter().enumerate() {
-            self.scores.pages[page] += weight * moments.z(*score);
-            let page = PageId(page as u32);
-            for passage in self.records.passages_of(page) {
-                self.scores.passages[passage as usize] +=
-                    weight * moments.z(passage_score(page, passage as usize));
-            }
-        }
-    }
-
-    fn finish(mut self, found: impl Fn(usize) -> bool) -> Scores {
-        self.scores.found = (0..self.scores.pages.len()).map(found).collect();
-        self.scores
-    }
-
-    /// Pages above the average are found, provided that the query was recognised. A site of one
-    /// page has no spread: its page is found.
-    fn finish_above_average(self, recognised: bool) -> Scores {
-        let pages = self.scores.pages.clone();
-        let single = pages.len() == 1;
-        self.finish(|page| recognised && (single || pages[page] > 0.0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::build::{BuildOptions, Builder, Bundle};
-    use crate::encoded::{PassageCodes, PieceStatistics, TokenWinners};
-    use crate::manifest::{BucketInfo, EncoderInfo};
-    use crate::page::{Page, Passage};
-    use crate::rows::GenericRows;
-
-    fn bundle() -> Bundle {
-        let encoder = EncoderInfo {
-            dim: 2,
-            buckets: vec![BucketInfo::default()],
-            ..EncoderInfo::default()
-        };
-        let passage = Passage {
-            text: "cat".to_owned(),
-            anchor: Some("a b".to_owned()),
-            ..Passage::default()
-        };
-        let page = Page {
-            url: "/cat".to_owned(),
-            passages: vec![passage],
-            ..Page::default()
-        };
-        let codes = PassageCodes {
-            winners: vec![TokenWinners::default()],
-            dense: vec![1.0, 0.0],
-            ..PassageCodes::default()
-        };
-        let generic = GenericRows {
-            dim: 2,
-            static_rows: vec![1.0, 0.0],
-            ..GenericRows::default()
-        };
-        let mut builder = Builder::new(BuildOptions::default(), encoder);
-        builder.add_page(page, &[codes]).unwrap();
-        builder
-            .finish(&["cat".to_owned()], &generic, &PieceStatistics::default())
-            .unwrap()
-    }
-
-    fn open(bundle: &Bundle) -> Result<Engine> {
-        let files = bundle.manifest.files.iter().zip(&bundle.files);
-        Engine::open(bundle.manifest.clone(), |entry| {
-            let mut files = files.clone();
-            files
-                .find(|(file, _)| *file == entry)
-                .map(|(_, bytes)| bytes.clone())
-        })
-    }
-
-    fn open_altered(alter: impl Fn(&mut Manifest)) -> Result<Engine> {
-        let mut bundle = bundle();
-        alter(&mut bundle.manifest);
-        open(&bundle)
-    }
-
-    #[test]
-    fn a_manifest_that_does_not_fit_its_files_is_refused() {
-        assert!(open(&bundle()).is_ok());
-        let alterations: [fn(&mut Manifest); 4] = [
-            |manifest| manifest.pages = 2,
-            |manifest| manifest.passages = 2,
-            |manifest| manifest.stemming = Stemming::None,
-            |manifest| manifest.encoder.buckets.clear(),
-        ];
-        for alter in alterations {
-            assert!(matches!(open_altered(alter), Err(Error::Corrupt { .. })));
-        }
-    }
-
-    #[test]
-    fn anchors_become_fragments() {
-        let plain = "where-to-use-the--operator_(1)~a.b:c@d/e?f!$&'*+,;=";
-        assert_eq!(fragment(plain), plain);
-        assert_eq!(fragment("a b%20\"<>`#"), "a%20b%2520%22%3C%3E%60%23");
-        assert_eq!(fragment("é"), "%C3%A9");
-        let query = Query {
-            text: "cat",
-            mode: Mode::Words,
-            limit: 1,
-            encoded: None,
-        };
-        let results = open(&bundle()).unwrap().search(&query).unwrap();
-        assert_eq!(results[0].url, "/cat#a%20b");
-    }
-
-    #[test]
-    fn an_encoded_query_of_another_shape_is_refused() {
-        let engine = open(&bundle()).unwrap();
-        let search = |buckets: usize, dense: usize| {
-            let encoded = EncodedQuery {
-                buckets: vec![vec![(0, 1.0)]; buckets],
-                dense: vec![1.0; dense],
-            };
-            engine.search(&Query {
-                text: "cat",
-                mode: Mode::Full,
-                limit: 1,
-                encoded: Some(&encoded),
-            })
-        };
-        assert!(search(1, 2).is_ok());
-        assert!(matches!(search(0, 2), Err(Error::QueryMisfit { .. })));
-        assert!(matches!(search(1, 3), Err(Error::QueryMisfit { .. })));
-    }
 }

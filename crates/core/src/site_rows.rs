@@ -1,15 +1,15 @@
 //! Rows of one site: what the encoder knows of every word piece, blended with how the site uses it.
 //!
-//! Static rows: `E'_v = (1 − ½w)·E_v + ½w·s·idf_v·(mean x_t over v's occurrences − mean x_t)`,
-//! `w = occurrences / (occurrences + 5)`; `s` makes the two median norms equal.
+//! Static rows: `E'_v = (1 − ½w)·E_v + ½w·s·idf_v·(mean vector of the passages that have v − mean
+//! passage vector)`, `w = occurrences / (occurrences + 5)`; `s` makes the two median norms equal.
 //! UHD rows of pieces that occur: `p = count(v's token wins d) / (occurrences + 2)`, weight
 //! `p · max(0, ln(p / p(d)))`, the 16 best. Of pieces that do not: the 16 best of ½ × the rows of
 //! the 5 nearest pieces that do, 0.3 × the piece alone, 0.6 × generic text.
 
-use crate::encoded::{PassageCodes, PieceStatistics};
+use crate::encoded::PassageCodes;
 use crate::ids::PieceId;
 use crate::lexical::rarity;
-use crate::rows::{GenericRows, UhdRow};
+use crate::rows::{self, GenericRows, UhdRow};
 use crate::uhd::strongest;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -25,11 +25,22 @@ const NEIGHBOUR_CANDIDATES: usize = 48;
 /// Counts, over all passages added, what the rows need.
 #[derive(Debug, Default)]
 pub struct SiteRowsBuilder {
-    passages: usize,
-    passages_with: HashMap<PieceId, u32>,
+    pieces: BTreeMap<PieceId, PieceCounts>,
     /// Per bucket: tokens of a piece that win a dimension.
     wins: Vec<HashMap<(PieceId, u32), u32>>,
+    passages: usize,
     tokens: u64,
+    /// Sum of all passage vectors: `[dim]`.
+    sum: Vec<f64>,
+}
+
+/// How a site uses one piece.
+#[derive(Clone, Debug, Default)]
+struct PieceCounts {
+    occurrences: u32,
+    passages: u32,
+    /// Sum of the vectors of the passages that have it: `[dim]`.
+    sum: Vec<f32>,
 }
 
 impl SiteRowsBuilder {
@@ -37,17 +48,30 @@ impl SiteRowsBuilder {
     pub fn add(&mut self, codes: &PassageCodes) {
         self.passages += 1;
         self.tokens += codes.pieces.len() as u64;
-        for piece in codes.pieces.iter().collect::<BTreeSet<_>>() {
-            *self.passages_with.entry(*piece).or_default() += 1;
+        self.sum.resize(codes.dense.len(), 0.0);
+        for (sum, value) in self.sum.iter_mut().zip(&codes.dense) {
+            *sum += f64::from(*value);
         }
+        for piece in &codes.pieces {
+            self.pieces.entry(*piece).or_default().occurrences += 1;
+        }
+        for piece in codes.pieces.iter().collect::<BTreeSet<_>>() {
+            let counts = self.pieces.entry(*piece).or_default();
+            counts.passages += 1;
+            counts.sum.resize(codes.dense.len(), 0.0);
+            for (sum, value) in counts.sum.iter_mut().zip(&codes.dense) {
+                *sum += value;
+            }
+        }
+        self.add_wins(codes);
+    }
+
+    fn add_wins(&mut self, codes: &PassageCodes) {
         self.wins
             .resize_with(self.wins.len().max(codes.winners.len()), HashMap::new);
         for (wins, winners) in self.wins.iter_mut().zip(&codes.winners) {
-            for (piece, dimensions) in codes
-                .pieces
-                .iter()
-                .zip(winners.dimensions.chunks(winners.k.max(1)))
-            {
+            let tokens = winners.dimensions.chunks(winners.k.max(1));
+            for (piece, dimensions) in codes.pieces.iter().zip(tokens) {
                 for &dimension in dimensions {
                     *wins.entry((*piece, dimension)).or_default() += 1;
                 }
@@ -55,23 +79,30 @@ impl SiteRowsBuilder {
         }
     }
 
-    /// Static rows of the site: `[pieces, dim]`.
+    /// Mean of all passage vectors: `[dim]`.
     #[must_use]
-    pub fn static_rows(&self, generic: &GenericRows, statistics: &PieceStatistics) -> Vec<f32> {
+    pub fn mean(&self) -> Vec<f32> {
+        let passages = self.passages.max(1) as f64;
+        self.sum.iter().map(|sum| (sum / passages) as f32).collect()
+    }
+
+    /// Static rows of the site, as they are stored: `[pieces, dim]`.
+    #[must_use]
+    pub fn static_rows(&self, generic: &GenericRows) -> Vec<f32> {
         let dim = generic.dim.max(1);
-        let mean = statistics.mean();
+        let mean = self.mean();
         let mut rows = generic.static_rows.clone();
-        let site: BTreeMap<PieceId, Vec<f32>> = statistics
+        let site: BTreeMap<PieceId, Vec<f32>> = self
             .pieces
             .iter()
-            .map(|(&piece, sum)| (piece, self.site_vector(piece, sum, &mean)))
+            .map(|(&piece, counts)| (piece, self.site_vector(counts, &mean)))
             .collect();
         let used = |piece: &PieceId| rows.get(piece.index() * dim..(piece.index() + 1) * dim);
         let generic_norm = median(site.keys().filter_map(used).map(norm).collect());
         let site_norm = median(site.values().map(|vector| norm(vector)).collect());
         let scale = generic_norm / site_norm.max(f32::MIN_POSITIVE);
         for (piece, vector) in &site {
-            let occurrences = statistics.pieces[piece].occurrences as f32;
+            let occurrences = self.pieces[piece].occurrences as f32;
             let half_trust = 0.5 * occurrences / (occurrences + HALF_TRUST_OCCURRENCES);
             let Some(row) = rows.get_mut(piece.index() * dim..(piece.index() + 1) * dim) else {
                 continue;
@@ -80,37 +111,25 @@ impl SiteRowsBuilder {
                 *value = (1.0 - half_trust) * *value + half_trust * scale * site;
             }
         }
-        rows
+        rows.chunks(dim).flat_map(rows::quantized).collect()
     }
 
-    /// A piece's centred mean vector on the site, weighted by its rarity.
-    fn site_vector(
-        &self,
-        piece: PieceId,
-        sum: &crate::encoded::PieceSum,
-        mean: &[f32],
-    ) -> Vec<f32> {
-        let with = self.passages_with.get(&piece).copied().unwrap_or_default() as usize;
-        let rarity = rarity(self.passages, with);
-        let count = sum.occurrences.max(1) as f32;
-        sum.sum
-            .iter()
-            .zip(mean)
-            .map(|(sum, mean)| rarity * (sum / count - mean))
+    /// The centred mean vector of the passages that have a piece, weighted by its rarity.
+    fn site_vector(&self, counts: &PieceCounts, mean: &[f32]) -> Vec<f32> {
+        let rarity = rarity(self.passages, counts.passages as usize);
+        let passages = counts.passages.max(1) as f32;
+        let values = counts.sum.iter().zip(mean);
+        values
+            .map(|(sum, mean)| rarity * (sum / passages - mean))
             .collect()
     }
 
     /// UHD rows of one bucket: one a piece.
     #[must_use]
-    pub fn uhd_rows(
-        &self,
-        bucket: usize,
-        generic: &GenericRows,
-        statistics: &PieceStatistics,
-    ) -> Vec<UhdRow> {
+    pub fn uhd_rows(&self, bucket: usize, generic: &GenericRows) -> Vec<UhdRow> {
         let pieces = generic.static_rows.len() / generic.dim.max(1);
         let mut rows = vec![UhdRow::new(); pieces];
-        for (piece, row) in self.counted_rows(bucket, statistics) {
+        for (piece, row) in self.counted_rows(bucket) {
             if let Some(slot) = rows.get_mut(piece.index()) {
                 *slot = row;
             }
@@ -124,21 +143,29 @@ impl SiteRowsBuilder {
             .map(|piece| row_sum(&rows[piece.index()]))
             .sum::<f32>()
             / used.len().max(1) as f32;
-        let nearest = Nearest::new(generic, &used);
-        for piece in (0..pieces as u32).map(PieceId) {
-            if rows[piece.index()].is_empty() {
-                let row = foreign_row(bucket, piece, generic, &nearest.of(piece), &rows, mean_sum);
-                rows[piece.index()] = row;
+        let row_of = |piece: &PieceId| static_row(generic, *piece).to_vec();
+        let nearest = Nearest::new(used.iter().map(row_of).collect());
+        let foreign = crate::parallel::map(pieces, |piece| {
+            let piece = PieceId(piece as u32);
+            if !rows[piece.index()].is_empty() {
+                return UhdRow::new();
+            }
+            let near = nearest.of(static_row(generic, piece), NEIGHBOURS);
+            let near: Vec<_> = near
+                .into_iter()
+                .map(|(at, cosine)| (used[at], cosine))
+                .collect();
+            foreign_row(bucket, piece, generic, &near, &rows, mean_sum)
+        });
+        for (row, foreign) in rows.iter_mut().zip(foreign) {
+            if row.is_empty() {
+                *row = foreign;
             }
         }
         rows
     }
 
-    fn counted_rows(
-        &self,
-        bucket: usize,
-        statistics: &PieceStatistics,
-    ) -> BTreeMap<PieceId, UhdRow> {
+    fn counted_rows(&self, bucket: usize) -> BTreeMap<PieceId, UhdRow> {
         let Some(wins) = self.wins.get(bucket) else {
             return BTreeMap::new();
         };
@@ -148,10 +175,10 @@ impl SiteRowsBuilder {
         }
         let mut rows: BTreeMap<PieceId, UhdRow> = BTreeMap::new();
         for (&(piece, dimension), &count) in wins {
-            let occurrences = statistics
+            let occurrences = self
                 .pieces
                 .get(&piece)
-                .map_or(0, |sum| sum.occurrences);
+                .map_or(0, |counts| counts.occurrences);
             let share = count as f32 / (occurrences as f32 + 2.0);
             let expected = by_dimension[&dimension] as f32 / self.tokens.max(1) as f32;
             let weight = share * (share / expected).ln().max(0.0);
@@ -209,35 +236,24 @@ fn row_sum(row: &[(u32, f32)]) -> f32 {
     row.iter().map(|(_, weight)| weight).sum()
 }
 
-/// Nearest pieces of the site by cosine of their generic static rows: candidates by sign bits,
-/// the best of them compared exactly.
-struct Nearest<'a> {
-    generic: &'a GenericRows,
-    used: &'a [PieceId],
+/// Nearest rows by cosine: candidates by sign bits, the best of them compared exactly.
+pub(crate) struct Nearest {
+    rows: Vec<Vec<f32>>,
     signs: Vec<Vec<u64>>,
 }
 
-impl<'a> Nearest<'a> {
-    fn new(generic: &'a GenericRows, used: &'a [PieceId]) -> Self {
-        let signs = used
-            .iter()
-            .map(|piece| sign_words(static_row(generic, *piece)))
-            .collect();
-        Self {
-            generic,
-            used,
-            signs,
-        }
+impl Nearest {
+    pub(crate) fn new(rows: Vec<Vec<f32>>) -> Self {
+        let signs = rows.iter().map(|row| sign_words(row)).collect();
+        Self { rows, signs }
     }
 
-    fn of(&self, piece: PieceId) -> Vec<(PieceId, f32)> {
-        let row = static_row(self.generic, piece);
+    /// The `count` nearest rows with their cosine, if above 0; nearest first.
+    pub(crate) fn of(&self, row: &[f32], count: usize) -> Vec<(usize, f32)> {
         let signs = sign_words(row);
-        let mut candidates: Vec<(u32, PieceId)> = self
-            .signs
-            .iter()
-            .zip(self.used)
-            .map(|(other, piece)| (differing_bits(&signs, other), *piece))
+        let others = self.signs.iter().zip(0u32..);
+        let mut candidates: Vec<(u32, u32)> = others
+            .map(|(other, at)| (differing_bits(&signs, other), at))
             .collect();
         let keep = NEIGHBOUR_CANDIDATES.min(candidates.len());
         if keep < candidates.len() {
@@ -245,13 +261,10 @@ impl<'a> Nearest<'a> {
         }
         let exact = candidates[..keep]
             .iter()
-            .map(|(_, other)| (other.0, cosine(row, static_row(self.generic, *other))));
-        let best = strongest(
-            exact.filter(|(_, similarity)| *similarity > 0.0),
-            NEIGHBOURS,
-        );
-        best.into_iter()
-            .map(|(piece, similarity)| (PieceId(piece), similarity))
+            .map(|&(_, at)| (at, cosine(row, &self.rows[at as usize])));
+        let near = strongest(exact.filter(|(_, similarity)| *similarity > 0.0), count);
+        near.into_iter()
+            .map(|(at, similarity)| (at as usize, similarity))
             .collect()
     }
 }
@@ -297,7 +310,7 @@ fn median(mut values: Vec<f32>) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encoded::{PieceSum, TokenWinners};
+    use crate::encoded::TokenWinners;
 
     fn generic() -> GenericRows {
         GenericRows {
@@ -308,9 +321,9 @@ mod tests {
         }
     }
 
-    fn site() -> (SiteRowsBuilder, PieceStatistics) {
+    fn site() -> SiteRowsBuilder {
         let mut builder = SiteRowsBuilder::default();
-        for (piece, dimension) in [(0, 5), (0, 5), (2, 6), (2, 6)] {
+        for (piece, dimension, x) in [(0, 5, 4.0), (0, 5, 4.0), (2, 6, -4.0), (2, 6, -4.0)] {
             let winners = vec![TokenWinners {
                 k: 1,
                 dimensions: vec![dimension],
@@ -319,36 +332,29 @@ mod tests {
             builder.add(&PassageCodes {
                 pieces: vec![PieceId(piece)],
                 winners,
-                dense: vec![],
+                dense: vec![x, 2.0],
             });
         }
-        let sum = |x: f32| PieceSum {
-            occurrences: 2,
-            sum: vec![x, 2.0],
-        };
-        let pieces = [(PieceId(0), sum(4.0)), (PieceId(2), sum(-4.0))]
-            .into_iter()
-            .collect();
-        (builder, PieceStatistics { pieces })
+        builder
     }
 
     #[test]
     fn pieces_of_the_site_have_the_dimensions_they_win() {
-        let (mut builder, statistics) = site();
+        let mut builder = site();
         builder.tokens = 8;
-        let rows = builder.uhd_rows(0, &generic(), &statistics);
+        let rows = builder.uhd_rows(0, &generic());
         assert_eq!(rows[0], [(5, 0.5 * 2f32.ln())], "share ½, expected ¼");
         assert_eq!(rows[2][0].0, 6);
     }
 
     #[test]
     fn a_foreign_piece_borrows_from_its_neighbours_itself_and_generic_text() {
-        let (mut builder, mut statistics) = site();
-        for piece in statistics.pieces.values_mut() {
+        let mut builder = site();
+        for piece in builder.pieces.values_mut() {
             piece.occurrences = 1;
         }
         builder.tokens = 8;
-        let rows = builder.uhd_rows(0, &generic(), &statistics);
+        let rows = builder.uhd_rows(0, &generic());
         let dimensions: BTreeSet<u32> = rows[1].iter().map(|(dimension, _)| *dimension).collect();
         assert!(
             dimensions.is_superset(&BTreeSet::from([5, 7, 8])),
@@ -362,14 +368,14 @@ mod tests {
 
     #[test]
     fn static_rows_move_towards_the_sites_use() {
-        let (builder, statistics) = site();
-        let rows = builder.static_rows(&generic(), &statistics);
+        let rows = site().static_rows(&generic());
+        let foreign = rows::quantized(&[0.9, 0.1]);
         assert_eq!(
             rows[2..4],
-            [0.9, 0.1],
+            foreign,
             "a piece that the site never uses keeps its row"
         );
         assert!(rows[0] > 0.0 && rows[4] < 0.0);
-        assert_ne!(rows[0..2], [1.0, 0.0]);
+        assert_eq!(site().mean(), [0.0, 2.0]);
     }
 }

@@ -1,37 +1,37 @@
 //! A UHD bucket: ultra-sparse binary codes of windows, stored as one posting list a dimension.
 //!
-//! The code of a unit is the set of its tokens' winners (UHD-BERT, eq. 3 and 4), cut to the
+//! The code of a window is the set of its tokens' winners (UHD-BERT, eq. 3 and 4), cut to the
 //! dimensions with the largest summed activation and binarized. Relevance is the weighted overlap
 //! `Σ_{d ∈ Q∩D} q_d · rarity_d / √|D|` (eq. 7 on binary codes, with dimension weights).
 //!
+//! Dimensions that win together stand together; the map tells each one's place and posting lists
+//! are cut into shards by place.
+//!
 //! ```text
-//! u8      passages a window
-//! varint  units
-//! per unit: u8 size of its code
-//! varint  dimensions with postings; per dimension: varint gap from the one before,
-//!         varint bytes of its list
-//! per dimension: posting list (see `postings`)
+//! map      varint pages; per page: varint windows
+//!          per window: u8 size of its code
+//!          varint places; per place: varint dimension
+//! postings varint first place; varint places; per place: varint bytes of its list
+//!          per place: posting list of windows (see `postings`)
 //! ```
 
 use crate::bytes::{Reader, Writer};
+use crate::codes::page_score;
 use crate::container::{self, Kind};
 use crate::encoded::PassageCodes;
 use crate::error::Result;
-use crate::lexical::rarity;
 use crate::postings;
 use std::collections::{BTreeMap, HashMap};
 
-/// Largest code of a unit: its size is stored in a byte.
+/// Largest code of a window: its size is stored in a byte.
 const MAX_CODE: usize = 255;
 
 /// How codes are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UhdOptions {
-    /// Passages a unit. 1 is finest; 3 divides the bytes by three.
-    pub window: u32,
-    /// Dimensions kept per unit of a page of more than three passages (24 to 96).
+    /// Dimensions kept per window of a page of more than three passages (24 to 96).
     pub long_page_code: usize,
-    /// Dimensions kept per unit of a page of two or three passages.
+    /// Dimensions kept per window of a page of two or three passages.
     pub short_page_code: usize,
     /// Dimensions kept for a page of one passage.
     pub single_passage_code: usize,
@@ -40,7 +40,6 @@ pub struct UhdOptions {
 impl Default for UhdOptions {
     fn default() -> Self {
         Self {
-            window: 3,
             long_page_code: 32,
             short_page_code: 64,
             single_passage_code: 96,
@@ -49,7 +48,7 @@ impl Default for UhdOptions {
 }
 
 impl UhdOptions {
-    /// Dimensions kept for each unit of a page with so many passages.
+    /// Dimensions kept for each window of a page with so many passages.
     #[must_use]
     pub fn code_size(&self, passages_of_page: usize) -> usize {
         let size = match passages_of_page {
@@ -61,66 +60,10 @@ impl UhdOptions {
     }
 }
 
-/// Collects the codes of units and writes the file.
-#[derive(Debug)]
-pub struct UhdBuilder {
-    bucket: usize,
-    window: u32,
-    code_sizes: Vec<u8>,
-    postings: BTreeMap<u32, Vec<u32>>,
-}
-
-impl UhdBuilder {
-    /// An empty bucket; `bucket` is its place among the encoder's buckets.
-    #[must_use]
-    pub fn new(bucket: usize, options: UhdOptions) -> Self {
-        Self {
-            bucket,
-            window: options.window,
-            code_sizes: Vec::new(),
-            postings: BTreeMap::new(),
-        }
-    }
-
-    /// Adds the next unit: the passages of one window, cut to `code_size` dimensions.
-    pub fn add(&mut self, window: &[PassageCodes], code_size: usize) {
-        let unit = self.code_sizes.len() as u32;
-        let code = strongest(
-            summed_activations(window, self.bucket),
-            code_size.min(MAX_CODE),
-        );
-        self.code_sizes.push(code.len() as u8);
-        for (dimension, _) in code {
-            self.postings.entry(dimension).or_default().push(unit);
-        }
-    }
-
-    /// The file of the bucket.
-    #[must_use]
-    pub fn write(&self) -> Vec<u8> {
-        let units = self.code_sizes.len() as u32;
-        let mut writer = Writer::default();
-        writer.u8(self.window.clamp(1, 255) as u8);
-        writer.varint(units);
-        writer.raw(&self.code_sizes);
-        writer.length(self.postings.len());
-        let mut lists = Writer::default();
-        let mut next = 0;
-        for (&dimension, list) in &self.postings {
-            let start = lists.position_bytes();
-            postings::write(&mut lists, list, units);
-            writer.varint(dimension - next);
-            writer.length(lists.position_bytes() - start);
-            next = dimension + 1;
-        }
-        writer.raw(&lists.into_bytes());
-        container::wrap(Kind::Uhd, &writer.into_bytes())
-    }
-}
-
-/// Winners' activations summed over all tokens of the passages.
-fn summed_activations(window: &[PassageCodes], bucket: usize) -> HashMap<u32, f32> {
-    let mut sums = HashMap::new();
+/// The code of a window: the `size` dimensions with the largest summed activation, in order.
+#[must_use]
+pub fn code_of(window: &[PassageCodes], bucket: usize, size: usize) -> Vec<u32> {
+    let mut sums: HashMap<u32, f32> = HashMap::new();
     for winners in window
         .iter()
         .filter_map(|passage| passage.winners.get(bucket))
@@ -129,7 +72,13 @@ fn summed_activations(window: &[PassageCodes], bucket: usize) -> HashMap<u32, f3
             *sums.entry(dimension).or_insert(0.0) += activation;
         }
     }
-    sums
+    let strongest = strongest(sums, size.min(MAX_CODE));
+    let mut code: Vec<u32> = strongest
+        .into_iter()
+        .map(|(dimension, _)| dimension)
+        .collect();
+    code.sort_unstable();
+    code
 }
 
 /// The `size` dimensions of largest weight, strongest first; ties go to the lower dimension.
@@ -143,112 +92,210 @@ pub(crate) fn strongest(
     ranked
 }
 
-/// A UHD bucket, opened for searching.
-#[derive(Debug)]
-pub struct Uhd {
-    file: String,
-    window: u32,
+/// The codes of all windows of a site, page by page, and the windows of each dimension.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bucket {
+    windows_of_page: Vec<u32>,
     code_sizes: Vec<u8>,
-    dimensions: Vec<u32>,
-    list_ends: Vec<u32>,
-    lists: Vec<u8>,
+    postings: BTreeMap<u32, Vec<u32>>,
 }
 
-impl Uhd {
-    /// Reads a file written by [`UhdBuilder::write`].
+impl Bucket {
+    /// Adds the next page by the codes of its windows.
+    pub fn add_page(&mut self, windows: &[Vec<u32>]) {
+        self.windows_of_page.push(windows.len() as u32);
+        for code in windows {
+            let window = self.code_sizes.len() as u32;
+            self.code_sizes.push(code.len() as u8);
+            for &dimension in code {
+                self.postings.entry(dimension).or_default().push(window);
+            }
+        }
+    }
+
+    /// Dimensions that occur, in order.
+    #[must_use]
+    pub fn dimensions(&self) -> Vec<u32> {
+        self.postings.keys().copied().collect()
+    }
+
+    /// The map of a bucket whose dimensions stand in `order`.
+    #[must_use]
+    pub fn map(&self, order: &[u32]) -> Map {
+        let mut first_window = vec![0];
+        for windows in &self.windows_of_page {
+            first_window.push(first_window.last().copied().unwrap_or_default() + windows);
+        }
+        Map {
+            first_window,
+            code_sizes: self.code_sizes.clone(),
+            place: order.iter().copied().zip(0..).collect(),
+        }
+    }
+
+    /// The file of the map.
+    #[must_use]
+    pub fn write_map(&self, order: &[u32]) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.length(self.windows_of_page.len());
+        self.windows_of_page
+            .iter()
+            .for_each(|&count| writer.varint(count));
+        writer.raw(&self.code_sizes);
+        writer.length(order.len());
+        order.iter().for_each(|&dimension| writer.varint(dimension));
+        container::wrap_deflated(Kind::Map, &writer.into_bytes())
+    }
+
+    /// The posting list of a dimension, as it stands in a shard.
+    #[must_use]
+    pub fn write_list(&self, dimension: u32) -> Vec<u8> {
+        let mut writer = Writer::default();
+        let windows = self.windows_with(dimension);
+        postings::write(&mut writer, windows, self.code_sizes.len() as u32);
+        writer.into_bytes()
+    }
+
+    /// Windows that hold a dimension, ascending.
+    #[must_use]
+    pub fn windows_with(&self, dimension: u32) -> &[u32] {
+        self.postings.get(&dimension).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The file of a shard of posting lists.
+#[must_use]
+pub fn write_shard(first_place: u32, lists: &[Vec<u8>]) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.varint(first_place);
+    writer.length(lists.len());
+    lists.iter().for_each(|list| writer.length(list.len()));
+    lists.iter().for_each(|list| writer.raw(list));
+    container::wrap(Kind::Uhd, &writer.into_bytes())
+}
+
+/// Where the windows and the dimensions of a bucket are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Map {
+    /// First window of each page, and the number of all.
+    first_window: Vec<u32>,
+    code_sizes: Vec<u8>,
+    place: HashMap<u32, u32>,
+}
+
+impl Map {
+    /// Reads the payload of a file of [`Bucket::write_map`] for a site of so many pages.
     ///
     /// # Errors
-    /// When the bytes are not such a file.
-    pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(file, container::unwrap(file, Kind::Uhd, bytes)?);
-        let window = reader.window()?;
-        let units = reader.count(8)?;
-        let code_sizes = reader.raw(units)?.to_vec();
-        let (dimensions, list_ends) = read_dimensions(&mut reader)?;
-        let lists = reader
-            .raw(list_ends.last().copied().unwrap_or_default() as usize)?
-            .to_vec();
+    /// When the bytes are not such a payload.
+    pub fn read(file: &str, payload: &[u8], pages: u32) -> Result<Self> {
+        let mut reader = Reader::new(file, payload);
+        let mut map = Self {
+            first_window: vec![0],
+            ..Self::default()
+        };
+        let mut windows = 0u32;
+        let count = reader.count(8)?;
+        if count != pages as usize {
+            return Err(reader.corrupt("another number of pages than the bundle has"));
+        }
+        for _ in 0..count {
+            windows = windows
+                .checked_add(reader.varint()?)
+                .ok_or_else(|| reader.corrupt("windows over 32 bits"))?;
+            map.first_window.push(windows);
+        }
+        map.code_sizes = reader.raw(windows as usize)?.to_vec();
+        for place in 0..reader.count(8)? as u32 {
+            map.place.insert(reader.varint()?, place);
+        }
+        reader.finish()?;
+        Ok(map)
+    }
+
+    /// Number of windows.
+    #[must_use]
+    pub fn windows(&self) -> u32 {
+        self.code_sizes.len() as u32
+    }
+
+    /// The place of a dimension; `None` when no window has it.
+    #[must_use]
+    pub fn place(&self, dimension: u32) -> Option<u32> {
+        self.place.get(&dimension).copied()
+    }
+
+    /// Scores of all pages from the weighted overlaps of their windows: `[pages]`.
+    #[must_use]
+    pub fn page_scores(&self, overlaps: &[f32], mean_share: f32) -> Vec<f32> {
+        let score = |pair: &[u32]| {
+            let windows = pair[0] as usize..pair[1] as usize;
+            let overlaps = overlaps.get(windows.clone()).unwrap_or_default();
+            let sizes = self.code_sizes.get(windows).unwrap_or_default();
+            let scores = overlaps.iter().zip(sizes);
+            let scores = scores.map(|(overlap, &size)| overlap / f32::from(size.max(1)).sqrt());
+            page_score(scores, mean_share)
+        };
+        self.first_window.windows(2).map(score).collect()
+    }
+}
+
+/// A shard of posting lists, opened for searching.
+#[derive(Debug)]
+pub struct Lists {
+    file: String,
+    first_place: u32,
+    ends: Vec<u32>,
+    lists: Vec<u8>,
+    windows: u32,
+}
+
+impl Lists {
+    /// Reads the payload of a file of [`write_shard`] for a bucket of so many windows.
+    ///
+    /// # Errors
+    /// When the bytes are not such a payload.
+    pub fn read(file: &str, payload: &[u8], windows: u32) -> Result<Self> {
+        let mut reader = Reader::new(file, payload);
+        let first_place = reader.varint()?;
+        let mut ends = Vec::new();
+        let mut end = 0u32;
+        for _ in 0..reader.count(8)? {
+            end = end
+                .checked_add(reader.varint()?)
+                .ok_or_else(|| reader.corrupt("postings over 4 GiB"))?;
+            ends.push(end);
+        }
+        let lists = reader.raw(end as usize)?.to_vec();
         reader.finish()?;
         Ok(Self {
             file: file.to_owned(),
-            window,
-            code_sizes,
-            dimensions,
-            list_ends,
+            first_place,
+            ends,
             lists,
+            windows,
         })
     }
 
-    /// Passages a unit.
-    #[must_use]
-    pub fn window(&self) -> u32 {
-        self.window
-    }
-
-    /// Number of units.
-    #[must_use]
-    pub fn unit_count(&self) -> usize {
-        self.code_sizes.len()
-    }
-
-    /// Units that hold a dimension, ascending.
+    /// Windows that hold the dimension at a place, ascending; none for a place that is not of this
+    /// shard.
     ///
     /// # Errors
     /// When the postings are damaged.
-    pub fn units_with(&self, dimension: u32) -> Result<Vec<u32>> {
-        let Ok(at) = self.dimensions.binary_search(&dimension) else {
+    pub fn windows_at(&self, place: u32) -> Result<Vec<u32>> {
+        let Some(at) = place.checked_sub(self.first_place).map(|at| at as usize) else {
             return Ok(Vec::new());
         };
-        let start = at
-            .checked_sub(1)
-            .map_or(0, |before| self.list_ends[before] as usize);
-        let list = &self.lists[start..self.list_ends[at] as usize];
-        postings::read(&mut Reader::new(&self.file, list), self.unit_count() as u32)
+        let Some(&end) = self.ends.get(at) else {
+            return Ok(Vec::new());
+        };
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let list = self
+            .lists
+            .get(start as usize..end as usize)
+            .unwrap_or_default();
+        postings::read(&mut Reader::new(&self.file, list), self.windows)
     }
-
-    /// Weighted overlap of every unit with a query: `[units]`. Of the query's dimensions the
-    /// `query_k` of largest weight × rarity count.
-    ///
-    /// # Errors
-    /// When postings are damaged.
-    pub fn score(&self, query: &[(u32, f32)], query_k: usize) -> Result<Vec<f32>> {
-        let mut lists = HashMap::new();
-        let mut weights = Vec::with_capacity(query.len());
-        for &(dimension, weight) in query {
-            let units = self.units_with(dimension)?;
-            weights.push((dimension, weight * rarity(self.unit_count(), units.len())));
-            lists.insert(dimension, units);
-        }
-        let mut scores = vec![0.0; self.unit_count()];
-        for (dimension, weight) in strongest(weights, query_k) {
-            for &unit in lists.get(&dimension).into_iter().flatten() {
-                scores[unit as usize] += weight;
-            }
-        }
-        for (score, &size) in scores.iter_mut().zip(&self.code_sizes) {
-            *score /= f32::from(size.max(1)).sqrt();
-        }
-        Ok(scores)
-    }
-}
-
-fn read_dimensions(reader: &mut Reader<'_>) -> Result<(Vec<u32>, Vec<u32>)> {
-    let count = reader.count(16)?;
-    let (mut dimensions, mut list_ends) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    let (mut next, mut end) = (0u32, 0u32);
-    for _ in 0..count {
-        let dimension = next
-            .checked_add(reader.varint()?)
-            .filter(|dimension| *dimension < u32::MAX);
-        let dimension = dimension.ok_or_else(|| reader.corrupt("a dimension over 32 bits"))?;
-        end = end
-            .checked_add(reader.varint()?)
-            .ok_or_else(|| reader.corrupt("postings over 4 GiB"))?;
-        dimensions.push(dimension);
-        list_ends.push(end);
-        next = dimension + 1;
-    }
-    Ok((dimensions, list_ends))
 }
 
 #[cfg(test)]
@@ -268,54 +315,59 @@ mod tests {
         }
     }
 
-    fn bucket() -> Uhd {
-        let mut builder = UhdBuilder::new(0, UhdOptions::default());
-        builder.add(
-            &[codes(&[(3, 1.0), (9, 2.0), (3, 1.5)]), codes(&[(4, 0.1)])],
-            2,
-        );
-        builder.add(&[codes(&[(9, 1.0)])], 2);
-        builder.add(&[codes(&[(70_000, 1.0)])], 2);
-        Uhd::read("u", &builder.write()).unwrap()
+    fn bucket() -> Bucket {
+        let mut bucket = Bucket::default();
+        bucket.add_page(&[vec![3, 9], vec![9]]);
+        bucket.add_page(&[vec![70_000]]);
+        bucket
+    }
+
+    const ORDER: [u32; 3] = [9, 70_000, 3];
+
+    fn open() -> (Map, Lists) {
+        let bucket = bucket();
+        let plain = |kind, file: &[u8]| container::plain_payload("u", kind, file).unwrap();
+        let map = plain(Kind::Map, &bucket.write_map(&ORDER));
+        let lists = ORDER.map(|dimension| bucket.write_list(dimension));
+        let shard = plain(Kind::Uhd, &write_shard(0, &lists));
+        (
+            Map::read("m", &map, 2).unwrap(),
+            Lists::read("u", &shard, 3).unwrap(),
+        )
     }
 
     #[test]
     fn codes_are_cut_by_summed_activation() {
-        let uhd = bucket();
-        assert_eq!(uhd.units_with(3).unwrap(), [0]);
-        assert_eq!(uhd.units_with(9).unwrap(), [0, 1]);
-        assert_eq!(uhd.units_with(70_000).unwrap(), [2]);
-        assert!(
-            uhd.units_with(4).unwrap().is_empty(),
-            "the weakest dimension is cut"
-        );
+        let window = [codes(&[(3, 1.0), (9, 2.0), (3, 1.5)]), codes(&[(4, 0.1)])];
+        assert_eq!(code_of(&window, 0, 2), [3, 9]);
+        assert_eq!(code_of(&window, 0, 1), [3]);
+        assert!(code_of(&window, 7, 2).is_empty());
+    }
+
+    #[test]
+    fn lists_are_found_by_place() {
+        let (map, lists) = open();
+        let windows = |dimension| lists.windows_at(map.place(dimension).unwrap()).unwrap();
+        assert_eq!(windows(9), [0, 1]);
+        assert_eq!(windows(3), [0]);
+        assert_eq!(windows(70_000), [2]);
+        assert_eq!(map.place(4), None);
+        assert!(lists.windows_at(3).unwrap().is_empty());
+        assert_eq!(map, bucket().map(&ORDER));
     }
 
     #[test]
     fn relevance_is_the_weighted_overlap() {
-        let scores = bucket().score(&[(3, 1.0), (9, 1.0)], 8).unwrap();
-        let expected = (rarity(3, 1) + rarity(3, 2)) / 2f32.sqrt();
-        assert!((scores[0] - expected).abs() < 1e-6);
-        assert!(scores[0] > scores[1] && scores[2] == 0.0);
+        let (map, _) = open();
+        let scores = map.page_scores(&[3.0, 1.0, 0.5], 0.0);
+        assert_eq!(scores, [3.0 / 2f32.sqrt(), 0.5]);
     }
 
     #[test]
-    fn query_k_keeps_the_strongest() {
-        let scores = bucket().score(&[(3, 1.0), (9, 1.0)], 1).unwrap();
-        assert!((scores[0] - rarity(3, 1) / 2f32.sqrt()).abs() < 1e-6 && scores[1] == 0.0);
-    }
-
-    #[test]
-    fn a_window_of_no_passages_is_refused() {
-        let read = |window| Uhd::read("u", &container::wrap(Kind::Uhd, &[window, 0, 0]));
-        assert!(read(1).is_ok() && read(0).is_err());
-    }
-
-    #[test]
-    fn a_cut_file_is_an_error() {
-        let mut builder = UhdBuilder::new(0, UhdOptions::default());
-        builder.add(&[codes(&[(3, 1.0)])], 2);
-        let file = builder.write();
-        assert!((0..file.len()).all(|end| Uhd::read("u", &file[..end]).is_err()));
+    fn a_map_of_another_site_is_refused() {
+        let file = bucket().write_map(&ORDER);
+        let payload = container::plain_payload("m", Kind::Map, &file).unwrap();
+        assert!(Map::read("m", &payload, 3).is_err());
+        assert!((0..payload.len()).all(|end| Map::read("m", &payload[..end], 2).is_err()));
     }
 }

@@ -28,14 +28,14 @@ const MAX_QUERIES: usize = 400;
 type Set = fn(&mut BuildOptions, f32);
 
 /// Name, values to try, and how a value is set.
-const SWEEPS: [(&str, &[f32], Set); 20] = [
+const SWEEPS: [(&str, &[f32], Set); 19] = [
     (
         "page_share",
         &[0.0, 0.3, 0.5, 0.7, 1.0],
-        |options, value| options.ranking.page_share = value,
+        |options, value| options.lexical.page_share = value,
     ),
     ("page_b", &[0.0, 0.2, 0.4, 0.75], |options, value| {
-        options.ranking.page_b = value;
+        options.lexical.page_b = value;
     }),
     ("mean_share", &[0.0, 0.1, 0.2, 0.3], |options, value| {
         options.ranking.mean_share = value;
@@ -52,16 +52,29 @@ const SWEEPS: [(&str, &[f32], Set); 20] = [
     ("b", &[0.3, 0.5, 0.75, 0.9], |options, value| {
         options.lexical.b = value;
     }),
-    ("table.uhd", &[0.0, 0.3, 0.5, 0.8], |options, value| {
-        options.ranking.table.uhd = value;
+    (
+        "candidates",
+        &[10.0, 20.0, 30.0, 50.0, 1e6],
+        |options, value| {
+            options.ranking.candidates = value as usize;
+            options.shards.whole_codes_bytes = 0;
+        },
+    ),
+    ("table.meaning", &[0.0, 0.3, 0.5, 0.8], |options, value| {
+        options.ranking.table.meaning = value;
     }),
+    (
+        "table.meaning_first",
+        &[0.3, 0.5, 1.0, 1.5],
+        |options, value| options.ranking.table.meaning_first = value,
+    ),
     ("table.dense", &[0.9, 1.2, 1.5, 2.0], |options, value| {
         options.ranking.table.dense = value;
     }),
-    ("table.query_k", &[16.0, 32.0, 64.0], |options, value| {
-        options.ranking.table.query_k = value as usize;
+    ("full.meaning", &[0.0, 0.2, 0.5], |options, value| {
+        options.ranking.full.meaning = value;
     }),
-    ("full.uhd", &[0.0, 0.3, 0.5, 0.8], |options, value| {
+    ("full.uhd", &[0.0, 0.3, 0.6, 0.9], |options, value| {
         options.ranking.full.uhd = value;
     }),
     ("full.dense", &[0.9, 1.2, 1.5, 2.0], |options, value| {
@@ -70,28 +83,17 @@ const SWEEPS: [(&str, &[f32], Set); 20] = [
     ("full.query_k", &[16.0, 32.0, 64.0], |options, value| {
         options.ranking.full.query_k = value as usize;
     }),
-    ("rows_in_full.uhd", &[0.0, 0.5, 1.0], |options, value| {
-        options.ranking.rows_in_full.uhd = value;
+    ("rows_in_full", &[0.0, 0.4, 0.8, 1.2], |options, value| {
+        options.ranking.rows_in_full = value;
     }),
-    (
-        "rows_in_full.dense",
-        &[0.0, 0.4, 0.8, 1.2],
-        |options, value| options.ranking.rows_in_full.dense = value,
-    ),
-    ("uhd.window", &[1.0, 2.0, 3.0], |options, value| {
-        options.uhd.window = value as u32;
+    ("window", &[1.0, 2.0, 3.0, 4.0], |options, value| {
+        options.window = value as u32;
     }),
     ("uhd.long", &[24.0, 32.0, 48.0, 64.0], |options, value| {
         options.uhd.long_page_code = value as usize;
     }),
     ("uhd.short", &[32.0, 48.0, 64.0, 96.0], |options, value| {
         options.uhd.short_page_code = value as usize;
-    }),
-    ("uhd.single", &[64.0, 96.0, 128.0], |options, value| {
-        options.uhd.single_passage_code = value as usize;
-    }),
-    ("dense.window", &[1.0, 2.0, 3.0], |options, value| {
-        options.dense_window = value as u32;
     }),
 ];
 
@@ -175,7 +177,7 @@ fn report(
         let scores = collections
             .iter()
             .zip(&engines)
-            .map(|(set, engine)| evaluate_mode(&set.dataset, engine, mode, &set.queries))
+            .map(|(set, engine)| evaluate_mode(&set.dataset, engine, mode, &set.queries, None))
             .map(|system| system.map(|system| 100.0 * system.mean().ndcg_at_10))
             .collect::<Result<Vec<f64>, _>>()?;
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;

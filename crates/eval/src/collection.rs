@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::thread;
 
-use siskin_core::encoded::{PassageCodes, PieceStatistics};
+use siskin_core::encoded::PassageCodes;
 use siskin_core::page::Page;
 use siskin_encoder::Encoder;
-use siskin_encoder::store::{self, Pooling, Progress};
+use siskin_encoder::store::{Pooling, Progress};
 
 use crate::baselines::PassageVectors;
 use crate::beir::Document;
@@ -19,8 +19,6 @@ pub struct EncodedPassages {
     pub dim: usize,
     /// What the index builder takes: `[passages]`.
     pub codes: Vec<PassageCodes>,
-    /// Sums per word piece; empty for an encoder without buckets, since nobody asks for them.
-    pub statistics: PieceStatistics,
 }
 
 /// Watches work that takes minutes.
@@ -61,11 +59,7 @@ pub fn encode(
         ..EncodedPassages::default()
     };
     for codes in store.encode(&texts, threads, progress)? {
-        let codes = codes?;
-        if !codes.winners.is_empty() {
-            store::count_pieces(&mut encoded.statistics, &codes);
-        }
-        encoded.codes.push(codes);
+        encoded.codes.push(codes?);
     }
     Ok(encoded)
 }

@@ -9,7 +9,7 @@ use siskin_core::build::BuildOptions;
 use siskin_core::encoded::{Encode, EncodedQuery};
 use siskin_core::error::Error as CoreError;
 use siskin_core::page::Page;
-use siskin_core::search::{Engine, Mode, Query as EngineQuery, Scores};
+use siskin_core::search::{Mode, Query as EngineQuery, Scores};
 use siskin_encoder::store::Pooling;
 use siskin_encoder::{Encoder, mean_pool};
 
@@ -20,7 +20,7 @@ use crate::collection::{self, Observer};
 use crate::error::{Error, Result};
 use crate::metrics::{Metrics, rank};
 use crate::report::{Report, System};
-use crate::site::{Site, encode_queries};
+use crate::site::{Site, SiteEngine, encode_queries};
 
 /// A system to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,8 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// How the bundle is built and its scores are fused.
     pub build: BuildOptions,
+    /// Pages that the first stage passes on; `None` for as many as the bundle says.
+    pub candidates: Option<usize>,
 }
 
 /// Asks every system all queries of `dataset`.
@@ -102,7 +104,13 @@ fn evaluate_modes(
     let Some(widest) = settings.modes.iter().find(|mode| **mode != Mode::Words) else {
         let words = |&mode| {
             let site = Site::words_only(pages.to_vec());
-            evaluate_mode(dataset, &site.engine(settings.build.clone())?, mode, &[])
+            evaluate_mode(
+                dataset,
+                &site.engine(settings.build.clone())?,
+                mode,
+                &[],
+                settings.candidates,
+            )
         };
         return settings.modes.iter().map(words).collect();
     };
@@ -118,7 +126,7 @@ fn evaluate_modes(
         true => encode_queries(&dataset.queries, &encoder)?,
         false => Vec::new(),
     };
-    let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries);
+    let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries, settings.candidates);
     settings.modes.iter().map(evaluate).collect()
 }
 
@@ -133,9 +141,10 @@ fn evaluate_modes(
 /// When the bundle lacks the files of `mode` or one is damaged, or `full` lacks a query's codes.
 pub fn evaluate_mode(
     dataset: &Dataset,
-    engine: &Engine,
+    engine: &SiteEngine,
     mode: Mode,
     encoded: &[EncodedQuery],
+    candidates: Option<usize>,
 ) -> Result<System> {
     let answer = |(index, query): (usize, &Query)| {
         let (text, encoded) = (query.text.as_str(), encoded.get(index));
@@ -148,6 +157,7 @@ pub fn evaluate_mode(
                 limit,
                 encoded,
             },
+            candidates,
         )
         .map_err(|source| Error::Search {
             query: query.id.clone(),
@@ -166,8 +176,12 @@ pub fn evaluate_mode(
     })
 }
 
-fn scores(engine: &Engine, query: &EngineQuery<'_>) -> siskin_core::error::Result<Scores> {
-    match engine.score(query) {
+fn scores(
+    engine: &SiteEngine,
+    query: &EngineQuery<'_>,
+    candidates: Option<usize>,
+) -> siskin_core::error::Result<Scores> {
+    match engine.scores(query, candidates) {
         Err(CoreError::EmptyQuery | CoreError::QueryTooLong { .. }) => Ok(Scores::default()),
         scores => scores,
     }

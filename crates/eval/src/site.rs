@@ -1,20 +1,19 @@
 //! A collection as a site that Siskin's own engine answers from.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use rayon::prelude::*;
 use siskin_core::build::{BuildOptions, Builder, Bundle};
-use siskin_core::container::Kind;
+use siskin_core::container;
 use siskin_core::encoded::{EncodedQuery, PassageCodes};
-use siskin_core::manifest::{EncoderInfo, FileEntry};
+use siskin_core::manifest::EncoderInfo;
 use siskin_core::page::Page;
 use siskin_core::rows::GenericRows;
-use siskin_core::search::Engine;
+use siskin_core::search::{Engine, Query, Scores, Step};
 use siskin_encoder::Encoder;
 use siskin_encoder::store::Pooling;
 
-use crate::beir::Query;
+use crate::beir;
 use crate::collection::{self, EncodedPassages, Observer};
 use crate::error::{Error, Result};
 
@@ -65,12 +64,11 @@ impl Site {
         }
     }
 
-    /// An engine over a bundle built with `options`; its pages are in the order of this site's.
-    /// A site without codes is opened without their files.
+    /// An engine over a bundle built with `options`, all of it loaded.
     ///
     /// # Errors
     /// When codes do not fit the encoder.
-    pub fn engine(&self, options: BuildOptions) -> Result<Engine> {
+    pub fn engine(&self, options: BuildOptions) -> Result<SiteEngine> {
         let mut builder = Builder::new(options, self.encoder.clone());
         let mut codes = self.encoded.codes.as_slice();
         for page in &self.pages {
@@ -78,18 +76,60 @@ impl Site {
             builder.add_page(page.clone(), own).map_err(Error::Index)?;
             codes = others;
         }
-        let Bundle { manifest, files } = builder
-            .finish(&self.vocabulary, &self.rows, &self.encoded.statistics)
-            .map_err(Error::Index)?;
-        let paths = manifest.files.iter().map(|file| file.path.clone());
-        let mut files: HashMap<String, Vec<u8>> = paths.zip(files).collect();
-        if self.encoder.dim == 0 {
-            let codes = |entry: &&FileEntry| !matches!(entry.kind, Kind::Lexical | Kind::Passages);
-            for entry in manifest.files.iter().filter(codes) {
-                files.remove(&entry.path);
-            }
+        let bundle = builder.finish(&self.vocabulary, &self.rows);
+        SiteEngine::open(bundle.map_err(Error::Index)?)
+    }
+}
+
+/// An engine whose shards are all loaded.
+#[derive(Debug)]
+pub struct SiteEngine {
+    engine: Engine,
+    /// Places of the site's pages in the bundle.
+    place: Vec<usize>,
+}
+
+impl SiteEngine {
+    fn open(bundle: Bundle) -> Result<Self> {
+        let mut place = vec![0; bundle.order.len()];
+        for (at, &page) in bundle.order.iter().enumerate() {
+            place[page as usize] = at;
         }
-        Engine::open(manifest, |entry| files.remove(&entry.path)).map_err(Error::Index)
+        let mut engine = Engine::new(bundle.manifest);
+        for file in &bundle.files {
+            let add = container::plain_payload(&file.path, file.id.kind, &file.bytes)
+                .and_then(|payload| engine.add(file.id, &file.bytes, Some(&payload)));
+            add.map_err(Error::Index)?;
+        }
+        Ok(Self { engine, place })
+    }
+
+    /// The engine, which needs nothing more.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Scores of the site's pages, in the site's order; the first stage passes on so many
+    /// `candidates`, `None` for as many as the bundle says.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn scores(
+        &self,
+        query: &Query<'_>,
+        candidates: Option<usize>,
+    ) -> siskin_core::error::Result<Scores> {
+        let candidates = candidates.unwrap_or(self.engine.manifest().ranking.candidates);
+        match self.engine.score(query, candidates)? {
+            Step::Done(scores) => Ok(Scores {
+                pages: self.place.iter().map(|&at| scores.pages[at]).collect(),
+                found: self.place.iter().map(|&at| scores.found[at]).collect(),
+            }),
+            Step::Needs(shards) => Err(siskin_core::error::Error::MissingFile {
+                file: format!("{shards:?}"),
+            }),
+        }
     }
 }
 
@@ -97,7 +137,7 @@ impl Site {
 ///
 /// # Errors
 /// When the network fails.
-pub fn encode_queries(queries: &[Query], encoder: &Encoder) -> Result<Vec<EncodedQuery>> {
-    let encode = |query: &Query| Ok(encoder.encode_query(&query.text)?);
+pub fn encode_queries(queries: &[beir::Query], encoder: &Encoder) -> Result<Vec<EncodedQuery>> {
+    let encode = |query: &beir::Query| Ok(encoder.encode_query(&query.text)?);
     queries.par_iter().map(encode).collect()
 }

@@ -9,7 +9,7 @@ use siskin_core::container;
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
 use siskin_core::manifest::{MANIFEST_FILE, Manifest};
-use siskin_core::search::{Engine, Match, MatchKind, Mode, Query, SearchResult};
+use siskin_core::search::{Answer, Engine, Match, MatchKind, Mode, Query, SearchResult, Step};
 use siskin_web_edge::read;
 use wasm_bindgen::prelude::*;
 
@@ -18,49 +18,7 @@ fn start() {
     siskin_web_edge::catch_panics();
 }
 
-/// A bundle whose files are still arriving.
-#[wasm_bindgen]
-pub struct SearchLoader {
-    manifest: Manifest,
-    files: Vec<(String, Vec<u8>)>,
-}
-
-#[wasm_bindgen]
-impl SearchLoader {
-    /// Begins with the text of `siskin.json`.
-    ///
-    /// # Errors
-    /// `version` or `corrupt`.
-    #[wasm_bindgen(constructor)]
-    pub fn new(manifest_json: &str) -> Result<SearchLoader, JsValue> {
-        let manifest = manifest(manifest_json).map_err(|error| thrown(&error))?;
-        Ok(Self {
-            manifest,
-            files: Vec::new(),
-        })
-    }
-
-    /// Adds a file by the path that the manifest gives it.
-    pub fn add_file(&mut self, path: String, bytes: Vec<u8>) {
-        self.files.push((path, bytes));
-    }
-
-    /// Opens the bundle. Without the files of meaning only mode `words` answers.
-    ///
-    /// # Errors
-    /// `version` or `corrupt`.
-    pub fn open(mut self) -> Result<SearchEngine, JsValue> {
-        let engine = Engine::open(self.manifest, |file| {
-            let at = self.files.iter().position(|(path, _)| *path == file.path);
-            at.map(|at| self.files.swap_remove(at).1)
-        });
-        Ok(SearchEngine {
-            engine: engine.map_err(|error| thrown(&error))?,
-        })
-    }
-}
-
-/// An opened bundle.
+/// A bundle, as far as its files are there.
 #[wasm_bindgen]
 pub struct SearchEngine {
     engine: Engine,
@@ -68,46 +26,94 @@ pub struct SearchEngine {
 
 #[wasm_bindgen]
 impl SearchEngine {
-    /// The best results, an array of `{url, title, heading, excerpt, score, matches}`; `mode` is
-    /// `words` or `table`.
+    /// Begins with the text of `siskin.json`.
     ///
     /// # Errors
-    /// `query`, `corrupt` or `unsupported`.
-    pub fn search(&self, text: &str, mode: &str, limit: usize) -> Result<JsValue, JsValue> {
-        let mode = mode.parse().map_err(|error| thrown(&error))?;
-        self.results(&Query {
+    /// `version` or `corrupt`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(manifest_json: &str) -> Result<SearchEngine, JsValue> {
+        let manifest = manifest(manifest_json).map_err(|error| thrown(&error))?;
+        Ok(Self {
+            engine: Engine::new(manifest),
+        })
+    }
+
+    /// Adds a file that `search` needed: its bytes and, if these are deflated, the plain payload.
+    ///
+    /// # Errors
+    /// `version` or `corrupt`.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "an optional slice crosses the edge by value only"
+    )]
+    pub fn add_file(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+        inflated: Option<Vec<u8>>,
+    ) -> Result<(), JsValue> {
+        let missing = || Error::MissingFile {
+            file: path.to_owned(),
+        };
+        let shard = self.engine.manifest().shards.at(path).ok_or_else(missing);
+        let add = |shard| self.engine.add(shard, bytes, inflated.as_deref());
+        shard.and_then(add).map_err(|error| thrown(&error))
+    }
+
+    /// Paths of all files that queries may need, the network's own aside.
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        let shards = &self.engine.manifest().shards;
+        let files = shards.all().into_iter();
+        files.filter_map(|id| shards.path(id)).collect()
+    }
+
+    /// Answers `{needs: [], answer: {results, suggestions}}` or, when files are missing,
+    /// `{needs: [path, …]}`: add them and ask again. `mode` is `words` or `table`, or `full` with
+    /// `encoded` from the other module's `QueryEncoder`.
+    ///
+    /// # Errors
+    /// `query`, `corrupt` or `unsupported`; `version` when `encoded` has another shape than the
+    /// bundle; `internal` when it is not such an object.
+    pub fn search(
+        &self,
+        text: &str,
+        mode: &str,
+        limit: usize,
+        encoded: JsValue,
+    ) -> Result<JsValue, JsValue> {
+        let mode: Mode = mode.parse().map_err(|error| thrown(&error))?;
+        let encoded: Option<EncodedQuery> =
+            read(encoded).map_err(|error| JsError::new(&error.to_string()))?;
+        let query = Query {
             text,
             mode,
             limit,
-            encoded: None,
-        })
+            encoded: encoded.as_ref(),
+        };
+        let step = self.engine.search(&query).map_err(|error| thrown(&error))?;
+        let shards = match step {
+            Step::Done(answer) => return Ok(done(&answer)),
+            Step::Needs(shards) => shards,
+        };
+        let needs = Array::new();
+        for shard in shards {
+            let path = self.engine.path(shard).map_err(|error| thrown(&error))?;
+            needs.push(&path.into());
+        }
+        Ok(object(&[("needs", needs.into())]))
     }
+}
 
-    /// The same in mode `full`; `encoded` comes from the other module's `QueryEncoder`.
-    ///
-    /// # Errors
-    /// `query` or `corrupt`; `version` when `encoded` has another shape than the bundle;
-    /// `internal` when it is not such an object.
-    pub fn search_encoded(
-        &self,
-        text: &str,
-        encoded: JsValue,
-        limit: usize,
-    ) -> Result<JsValue, JsValue> {
-        let encoded: EncodedQuery =
-            read(encoded).map_err(|error| JsError::new(&error.to_string()))?;
-        self.results(&Query {
-            text,
-            mode: Mode::Full,
-            limit,
-            encoded: Some(&encoded),
-        })
-    }
-
-    fn results(&self, query: &Query<'_>) -> Result<JsValue, JsValue> {
-        let results = self.engine.search(query).map_err(|error| thrown(&error))?;
-        Ok(results.iter().map(result_object).collect::<Array>().into())
-    }
+/// `{needs: [], answer: {results, suggestions}}`.
+fn done(answer: &Answer) -> JsValue {
+    let results: Array = answer.results.iter().map(result_object).collect();
+    let suggestions: Array = answer.suggestions.iter().map(JsValue::from).collect();
+    let answer = object(&[
+        ("results", results.into()),
+        ("suggestions", suggestions.into()),
+    ]);
+    object(&[("needs", Array::new().into()), ("answer", answer)])
 }
 
 /// [`Manifest::parse`] by the browser's own JSON: a second parser would be a seventh of the module.
@@ -129,7 +135,10 @@ fn manifest(json: &str) -> Result<Manifest, Error> {
     })?;
     let version: Version = read(value.clone()).map_err(|_| not_ours())?;
     container::check_version(MANIFEST_FILE, version.format)?;
-    read(value).map_err(|_| misfit("a value has another shape than it should"))
+    let manifest: Manifest =
+        read(value).map_err(|_| misfit("a value has another shape than it should"))?;
+    manifest.check()?;
+    Ok(manifest)
 }
 
 /// `{url, title, heading, excerpt, score, matches: [{kind, query, text}]}`.

@@ -158,7 +158,7 @@ export class SiskinSearch extends Base {
   }
 
   async #answer(text: string, signal: AbortSignal): Promise<void> {
-    this.#view.note(this.#view.isOpen ? "" : words.loading(undefined), "busy");
+    this.#view.note(this.#view.isOpen ? "" : words.loading(), "busy");
     this.#view.show();
     const opening = this.#open();
     const search = await opening;
@@ -198,13 +198,14 @@ export class SiskinSearch extends Base {
     this.#view.announce("");
   }
 
-  #show({ query, mode, results }: Answer): void {
+  #show({ query, mode, results, suggestions }: Answer): void {
     const none = results.length === 0;
     this.#hasNetwork ||= mode === "full";
     this.#answered = query;
-    this.#view.note(none ? words.noResults(query) : "");
+    const note = none ? words.noResults(query, suggestions) : "";
+    this.#view.note(note);
     this.#view.render(results, this.#site);
-    this.#view.announce(none ? words.noResults(query) : words.resultCount(results.length, query));
+    this.#view.announce(none ? note : words.resultCount(results.length, query));
     this.dispatchEvent(new CustomEvent("siskin-results", { detail: { query, mode, results } }));
   }
 
@@ -218,10 +219,11 @@ export class SiskinSearch extends Base {
     this.dispatchEvent(new CustomEvent("siskin-error", { detail: error }));
   }
 
-  #progress({ stage, loaded_bytes, total_bytes }: Progress): void {
+  #progress({ loaded_bytes, total_bytes }: Progress): void {
     const percent = Math.floor((100 * loaded_bytes) / Math.max(1, total_bytes));
-    const text = stage === "index" ? words.loading(percent) : words.loadingNetwork(percent);
-    if (this.value !== "" && percent < 100) this.#view.note(text, "busy");
+    if (this.value !== "" && percent < 100) {
+      this.#view.note(words.loadingNetwork(percent), "busy");
+    }
   }
 
   /** Keys while a word is being composed belong to the input method. */

@@ -9,12 +9,14 @@ export function resultCount(count: number, query: string): string {
   return `${count} ${count === 1 ? "result" : "results"} for ${quoted(query)}`;
 }
 
-export function noResults(query: string): string {
-  return `No results for ${quoted(query)}. Try other or fewer words.`;
+export function noResults(query: string, suggestions: string[]): string {
+  const near = suggestions.slice(0, 3).map(quoted).join(", ");
+  const hint = near === "" ? "Try other or fewer words." : `Did you mean ${near}?`;
+  return `No results for ${quoted(query)}. ${hint}`;
 }
 
-export function loading(percent: number | undefined): string {
-  return percent === undefined ? "Loading search…" : `Loading search… ${percent} %`;
+export function loading(): string {
+  return "Loading search…";
 }
 
 export function loadingNetwork(percent: number): string {

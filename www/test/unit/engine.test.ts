@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
+import { deflateRawSync } from "node:zlib";
 import type { Progress } from "../../src/api.js";
 import { Engine, type Environment } from "../../src/engine.js";
-import type { Modules } from "../../src/modules.js";
+import type { Asked, Modules } from "../../src/modules.js";
 import { bytes, serve, status } from "./server.js";
 
 /** The smallest valid wasm file: the loading is real, the modules' classes are stand-ins. */
@@ -25,16 +26,9 @@ const ENCODER_JSON = JSON.stringify({
 });
 
 const SITE = {
-  "/siskin.json": [
-    bytes(
-      JSON.stringify({
-        files: [file("a.bin", "aa"), file("b.bin", "bbb")],
-        encoder: { id: checksum(ENCODER_JSON) },
-      }),
-    ),
-  ],
-  "/a.bin": [bytes("aa")],
-  "/b.bin": [bytes("bbb")],
+  "/siskin.json": [bytes(JSON.stringify({ encoder: { id: checksum(ENCODER_JSON) } }))],
+  "/a.bin": [bytes("SISK\u0002\u0000\u0001\u0000plain")],
+  "/b.bin": [bytes(deflated("again and again"))],
   "/search.wasm": [bytes(EMPTY_WASM)],
   "/network.wasm": [bytes(EMPTY_WASM)],
   "/encoder/encoder.json": [bytes(ENCODER_JSON)],
@@ -42,17 +36,31 @@ const SITE = {
   "/encoder/model.onnx": [bytes("model")],
 };
 
-/** Modules that note what they are given; `search` is what a query calls. */
-function standIns(search: () => never[] = () => []) {
+/** A shard whose payload is deflated. */
+function deflated(text: string): Uint8Array {
+  const header = [0x53, 0x49, 0x53, 0x4b, 2, 0, 5, 1];
+  return new Uint8Array([...header, ...deflateRawSync(text)]);
+}
+
+const ANSWER: Asked = { needs: [], answer: { results: [], suggestions: [] } };
+
+/** Modules that note what they are given; `search` is what a query calls. The stand-in needs
+ * `a.bin`, then `b.bin`, and answers. */
+function standIns(search?: () => Asked) {
   const seen: Record<string, string> = {};
   const text = (content: Uint8Array) => new TextDecoder().decode(content);
-  class SearchLoader {
-    add_file(path: string, content: Uint8Array) {
-      seen[path] = text(content);
+  const needy = (): Asked => {
+    const missing = ["a.bin", "b.bin"].find((path) => seen[path] === undefined);
+    return missing === undefined ? ANSWER : { needs: [missing], answer: undefined };
+  };
+  class SearchEngine {
+    search = search ?? needy;
+    files = () => ["a.bin", "b.bin"];
+    add_file(path: string, content: Uint8Array, inflated?: Uint8Array) {
+      if (text(content).includes("altered")) throw { code: "corrupt", message: `${path} altered` };
+      seen[path] = inflated === undefined ? text(content.subarray(8)) : text(inflated);
     }
-    open() {
-      return { search, search_encoded: search, free() {} };
-    }
+    free() {}
   }
   class QueryEncoder {
     constructor(...contents: Uint8Array[]) {
@@ -64,7 +72,7 @@ function standIns(search: () => never[] = () => []) {
     free() {}
   }
   const modules: Modules = {
-    search: { file: file("search.wasm", EMPTY_WASM), start: async () => ({ SearchLoader }) },
+    search: { file: file("search.wasm", EMPTY_WASM), start: async () => ({ SearchEngine }) },
     encoder: { file: file("network.wasm", EMPTY_WASM), start: async () => ({ QueryEncoder }) },
   };
   return { seen, modules };
@@ -92,23 +100,80 @@ async function withSite(
   }
 }
 
-test("opening hands every file over by its path and fetches nothing of the network", async () => {
+test("a query gets the shards that it needs, round by round, and nothing of the network", async () => {
   const { seen, modules } = standIns();
-  await withSite(SITE, modules, async (environment, progress, log) => {
+  await withSite(SITE, modules, async (environment, _, log) => {
     const engine = await Engine.open(environment);
-    assert.deepEqual(seen, { "a.bin": "aa", "b.bin": "bbb" });
-    assert.deepEqual(progress.at(-1), { stage: "index", loaded_bytes: 5, total_bytes: 5 });
-    assert.ok(!log.some((path) => path.includes("encoder") || path.includes("network")));
+    assert.deepEqual(seen, {});
     const answer = await engine.query(TABLE);
-    assert.deepEqual(
-      { ...answer, took_ms: 0 },
-      {
-        query: "question",
-        mode: "table",
-        took_ms: 0,
-        results: [],
-      },
-    );
+    assert.deepEqual(seen, { "a.bin": "plain", "b.bin": "again and again" });
+    const expected = { query: "question", mode: "table", took_ms: 0, results: [], suggestions: [] };
+    assert.deepEqual({ ...answer, took_ms: 0 }, expected);
+    await engine.query(TABLE);
+    assert.equal(log.filter((path) => path === "/a.bin").length, 1);
+    assert.ok(!log.some((path) => path.includes("encoder") || path.includes("network")));
+  });
+});
+
+test("prefetching fetches every file, whatever it holds", async () => {
+  const { seen, modules } = standIns();
+  await withSite(SITE, modules, async (environment, _, log) => {
+    const engine = await Engine.open(environment);
+    await engine.prefetch();
+    const fetched = log.filter((path) => path.endsWith(".bin")).sort();
+    assert.deepEqual(fetched, ["/a.bin", "/b.bin"]);
+    assert.deepEqual(seen, {}, "they are checked when they are used");
+  });
+});
+
+test("queries that need the same shard fetch it once", async () => {
+  const { modules } = standIns();
+  await withSite(SITE, modules, async (environment, _, log) => {
+    const engine = await Engine.open(environment);
+    await Promise.all([engine.query(TABLE), engine.query(TABLE)]);
+    assert.equal(log.filter((path) => path === "/a.bin").length, 1);
+  });
+});
+
+test("a shard that is altered or missing is asked for once more, then the query fails", async () => {
+  const altered = bytes("SISK\u0002\u0000\u0001\u0000altered");
+  const good = bytes("SISK\u0002\u0000\u0001\u0000plain");
+  const { modules } = standIns();
+  const once = { ...SITE, "/a.bin": [altered, good] };
+  await withSite(once, modules, async (environment) => {
+    const engine = await Engine.open(environment);
+    assert.equal((await engine.query(TABLE)).results.length, 0);
+  });
+  for (const [bad, code] of [
+    [altered, "corrupt"],
+    [status(404), "network"],
+  ] as const) {
+    const { modules } = standIns();
+    const site = { ...SITE, "/a.bin": [bad, bad, good] };
+    await withSite(site, modules, async (environment) => {
+      const engine = await Engine.open(environment);
+      await assert.rejects(engine.query(TABLE), { code });
+      assert.equal((await engine.query(TABLE)).results.length, 0, "a failure is forgotten");
+    });
+  }
+});
+
+test("a payload that cannot be inflated is refused by the module, not lost", async () => {
+  const torn = deflated("again and again").subarray(0, 12);
+  const { seen, modules } = standIns();
+  const site = { ...SITE, "/b.bin": [bytes(torn)] };
+  await withSite(site, modules, async (environment) => {
+    const engine = await Engine.open(environment);
+    await engine.query(TABLE);
+    assert.equal(seen["b.bin"], "", "the module gets an empty payload, which no shard has");
+  });
+});
+
+test("an index that asks for ever more files ends in an error", async () => {
+  const { modules } = standIns(() => ({ needs: ["a.bin"], answer: undefined }));
+  await withSite(SITE, modules, async (environment) => {
+    const engine = await Engine.open(environment);
+    await assert.rejects(engine.query(TABLE), { code: "internal" });
   });
 });
 
@@ -178,14 +243,5 @@ test("after a trap the engine answers with `internal` and wasm is not called aga
     await assert.rejects(engine.query(TABLE), { code: "internal" });
     assert.equal(calls, 1);
     engine.close();
-  });
-});
-
-test("a missing file of the index stops the opening, and the next opening works", async () => {
-  const { modules } = standIns();
-  const site = { ...SITE, "/b.bin": [status(404), status(404), bytes("bbb")] };
-  await withSite(site, modules, async (environment) => {
-    await assert.rejects(Engine.open(environment), { code: "network", message: /b\.bin.*404/ });
-    await Engine.open(environment);
   });
 });

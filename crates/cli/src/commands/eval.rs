@@ -53,6 +53,7 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
         cache: store::default_folder(),
         modes,
         baselines,
+        candidates: arguments.candidates,
         ..Settings::default()
     })
 }

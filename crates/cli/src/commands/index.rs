@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use siskin_core::build::{BuildOptions, Builder, Bundle};
-use siskin_core::encoded::{PassageCodes, PieceStatistics};
+use siskin_core::encoded::PassageCodes;
 use siskin_core::manifest::MANIFEST_FILE;
 use siskin_core::page::Page;
 use siskin_core::text::Stemming;
@@ -123,16 +123,13 @@ fn build(pages: Vec<Page>, encoder: &Encoder, cache: Option<&Path>, talk: Talk) 
     let (mut codes, progress) = encode(&pages, &mut store, talk)?;
     let spinner = talk.spinner("building the index");
     let mut builder = Builder::new(options, encoder.info());
-    let mut statistics = PieceStatistics::default();
     for page in pages {
         let own = codes.by_ref().take(page.passages.len());
         let own: Vec<PassageCodes> = own.collect::<siskin_encoder::Result<_>>()?;
-        own.iter()
-            .for_each(|codes| store::count_pieces(&mut statistics, codes));
         builder.add_page(page, &own)?;
     }
     drop(codes);
-    let bundle = builder.finish(&encoder.vocabulary(), &rows, &statistics);
+    let bundle = builder.finish(&encoder.vocabulary(), &rows);
     spinner.finish_and_clear();
     Ok(Built {
         bundle: bundle?,
@@ -157,7 +154,7 @@ fn encode<'s>(
                 talk.remark(&format!(
                     "{known} of {} passages are known",
                     known + missing
-                ))
+                ));
             });
         }
         bar.set_length(progress.missing as u64);
@@ -228,8 +225,8 @@ fn stemming(pages: &[Page]) -> Stemming {
 }
 
 fn write(bundle: &Bundle, staging: &mut Staging) -> Result<()> {
-    for (entry, content) in bundle.manifest.files.iter().zip(&bundle.files) {
-        staging.write(&entry.path, content)?;
+    for file in &bundle.files {
+        staging.write(&file.path, &file.bytes)?;
     }
     staging.write(MANIFEST_FILE, bundle.manifest_json()?.as_bytes())
 }
@@ -314,7 +311,7 @@ impl Summary {
             passages: bundle.manifest.passages,
             skipped: skipped.collect(),
             bad_bytes: bad_bytes.map(|path| path.display().to_string()).collect(),
-            index_bytes: bundle.files.iter().map(Vec::len).sum(),
+            index_bytes: bundle.files.iter().map(|file| file.bytes.len()).sum(),
             total_bytes: receipt.files.values().map(|file| file.bytes).sum(),
             seconds: (started.elapsed().as_secs_f64() * 10.0).round() / 10.0,
             codes: encoded,

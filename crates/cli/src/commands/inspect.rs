@@ -5,14 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use siskin_core::container::{self, HEADER_BYTES, Kind};
-use siskin_core::dense::Dense;
-use siskin_core::lexical::Lexical;
+use siskin_core::container::{self, KINDS, Kind};
 use siskin_core::manifest::{EncoderInfo, MANIFEST_FILE, Manifest};
-use siskin_core::passages::Passages;
-use siskin_core::rows::Rows;
 use siskin_core::text::Stemming;
-use siskin_core::uhd::Uhd;
 
 use super::Outcome;
 use crate::arguments::InspectArguments;
@@ -36,7 +31,7 @@ pub fn run(arguments: &InspectArguments) -> Result<Outcome> {
             .file_name()
             .unwrap_or_default()
             .to_string_lossy();
-        let report = FileReport::new(&name, &resources::read(&arguments.path)?, None)?;
+        let report = FileReport::new(&name, &resources::read(&arguments.path)?)?;
         return show(arguments.printing.json, &report, FileReport::text);
     }
     let bundle = BundleFolder::open(&arguments.path)?;
@@ -55,149 +50,104 @@ fn show<T: Serialize>(json: bool, report: &T, text: impl Fn(&T) -> String) -> Re
     Ok(Outcome::Done)
 }
 
-/// One binary file.
+/// One shard.
 #[derive(Debug, Serialize)]
 struct FileReport {
     path: String,
     kind: Kind,
-    bucket: Option<usize>,
     bytes: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_per_passage: Option<f64>,
-    holds: Content,
-}
-
-/// What the kinds hold.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum Content {
-    Lexical {
-        terms: usize,
-        passages: usize,
-    },
-    Uhd {
-        units: usize,
-        passages_per_unit: u32,
-    },
-    Dense {
-        units: usize,
-        passages_per_unit: u32,
-        dim: usize,
-    },
-    Rows {
-        pieces: usize,
-        dim: usize,
-    },
-    Passages {
-        pages: usize,
-        passages: usize,
-    },
+    /// Its payload, inflated.
+    payload_bytes: usize,
 }
 
 impl FileReport {
-    /// Reads the file; `passages` are those of its bundle, if it is seen as part of one.
-    fn new(path: &str, bytes: &[u8], passages: Option<u32>) -> Result<Self> {
+    fn new(path: &str, bytes: &[u8]) -> Result<Self> {
         let kind = container::kind(path, bytes)?;
         Ok(Self {
             path: path.to_owned(),
             kind,
-            bucket: None,
             bytes: bytes.len(),
-            bytes_per_passage: passages.map(|passages| per_passage(bytes.len(), passages)),
-            holds: Content::read(path, kind, bytes)?,
+            payload_bytes: container::plain_payload(path, kind, bytes)?.len(),
         })
     }
 
     fn text(&self) -> String {
-        format!("{}\n{}", Self::header(), self.row())
-    }
-
-    fn header() -> String {
-        format!("{:<34} {:>10} {:>11}  holds", "file", "size", "per passage")
-    }
-
-    fn row(&self) -> String {
-        let per_passage = self.bytes_per_passage.map(|bytes| format!("{bytes:.1} B"));
         format!(
-            "{:<34} {:>10} {:>11}  {}\n",
+            "{}: a shard of {}, {}, {} inflated\n",
             self.path,
+            holds(self.kind),
             size(self.bytes as u64),
-            per_passage.unwrap_or_default(),
-            self.holds.text()
+            size(self.payload_bytes as u64)
         )
     }
 }
 
-fn per_passage(bytes: usize, passages: u32) -> f64 {
-    let payload = bytes.saturating_sub(HEADER_BYTES) as f64;
-    (payload / f64::from(passages.max(1)) * 10.0).round() / 10.0
+/// All shards of a kind.
+#[derive(Debug, Serialize)]
+struct KindReport {
+    kind: Kind,
+    bucket: u32,
+    files: usize,
+    bytes: u64,
+    bytes_per_page: f64,
+    median_bytes: u64,
+    largest_bytes: u64,
 }
 
-impl Content {
-    fn read(file: &str, kind: Kind, bytes: &[u8]) -> Result<Self> {
-        Ok(match kind {
-            Kind::Lexical => {
-                let lexical = Lexical::read(file, bytes)?;
-                Self::Lexical {
-                    terms: lexical.term_count(),
-                    passages: lexical.passage_count(),
-                }
-            }
-            Kind::Uhd => {
-                let uhd = Uhd::read(file, bytes)?;
-                Self::Uhd {
-                    units: uhd.unit_count(),
-                    passages_per_unit: uhd.window(),
-                }
-            }
-            Kind::Dense => {
-                let dense = Dense::read(file, bytes)?;
-                Self::Dense {
-                    units: dense.unit_count(),
-                    passages_per_unit: dense.window(),
-                    dim: dense.dim(),
-                }
-            }
-            Kind::Rows => {
-                let rows = Rows::read(file, bytes)?;
-                Self::Rows {
-                    pieces: rows.vocabulary().len(),
-                    dim: rows.dim(),
-                }
-            }
-            Kind::Passages => {
-                let records = Passages::read(file, bytes)?;
-                Self::Passages {
-                    pages: records.page_count(),
-                    passages: records.passage_count(),
-                }
-            }
-        })
+impl KindReport {
+    /// What the files of a kind and bucket weigh; `None` when there are none.
+    fn new(bundle: &BundleFolder, kind: Kind, bucket: u32) -> Result<Option<Self>> {
+        let shards = bundle.manifest.shards.all().into_iter();
+        let mut sizes = shards
+            .filter(|shard| (shard.kind, shard.bucket) == (kind, bucket))
+            .map(|shard| Ok(bundle.read(shard)?.1.len() as u64))
+            .collect::<Result<Vec<_>>>()?;
+        sizes.sort_unstable();
+        let Some(&largest_bytes) = sizes.last() else {
+            return Ok(None);
+        };
+        let bytes: u64 = sizes.iter().sum();
+        Ok(Some(Self {
+            kind,
+            bucket,
+            files: sizes.len(),
+            bytes,
+            bytes_per_page: (bytes as f64 / f64::from(bundle.manifest.pages.max(1))).round(),
+            median_bytes: sizes[sizes.len() / 2],
+            largest_bytes,
+        }))
     }
 
-    fn text(&self) -> String {
-        match self {
-            Self::Lexical { terms, passages } => format!("{terms} terms of {passages} passages"),
-            Self::Uhd {
-                units,
-                passages_per_unit,
-            } => {
-                format!("{units} units of up to {passages_per_unit} passages")
-            }
-            Self::Dense {
-                units,
-                passages_per_unit,
-                dim,
-            } => {
-                format!("{units} units of up to {passages_per_unit} passages, {dim} bits each")
-            }
-            Self::Rows { pieces, dim } => {
-                format!("rows of {pieces} word pieces, {dim} values; the same size for every site")
-            }
-            Self::Passages { pages, passages } => {
-                format!("text and addresses of {pages} pages, {passages} passages")
-            }
-        }
+    fn header() -> String {
+        format!(
+            "{:<10} {:>6} {:>10} {:>9} {:>9} {:>9}  hold",
+            "shards", "files", "size", "per page", "median", "largest"
+        )
+    }
+
+    fn row(&self) -> String {
+        format!(
+            "{:<10} {:>6} {:>10} {:>7} B {:>9} {:>9}  {}\n",
+            self.kind.prefix(),
+            self.files,
+            size(self.bytes),
+            self.bytes_per_page,
+            size(self.median_bytes),
+            size(self.largest_bytes),
+            holds(self.kind)
+        )
+    }
+}
+
+fn holds(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Words => "words of the site: postings, rows, pages of like meaning",
+        Kind::Foreign => "words of the vocabulary that the site never uses",
+        Kind::Spelling => "spellings of the site's words",
+        Kind::Codes => "one-bit codes of pages",
+        Kind::Records => "text and addresses of pages",
+        Kind::Map => "where each dimension of a bucket is (mode full)",
+        Kind::Uhd => "postings of dimensions (mode full)",
     }
 }
 
@@ -228,8 +178,8 @@ struct BundleReport {
     passages: u32,
     encoder: EncoderInfo,
     manifest_bytes: usize,
-    index_bytes: usize,
-    files: Vec<FileReport>,
+    index_bytes: u64,
+    shards: Vec<KindReport>,
     runtime: Vec<RuntimeFile>,
     encoder_files: Vec<EncoderFile>,
 }
@@ -244,7 +194,7 @@ impl BundleReport {
             ..
         } = bundle.manifest;
         let manifest_bytes = resources::read(&bundle.folder.join(MANIFEST_FILE))?.len();
-        let files = file_reports(bundle)?;
+        let shards = kind_reports(bundle)?;
         let receipt = Receipt::read(&bundle.folder)?.unwrap_or_else(Receipt::empty);
         Ok(Self {
             path: bundle.folder.display().to_string(),
@@ -256,8 +206,8 @@ impl BundleReport {
             passages,
             encoder: bundle.manifest.encoder.clone(),
             manifest_bytes,
-            index_bytes: manifest_bytes + files.iter().map(|file| file.bytes).sum::<usize>(),
-            files,
+            index_bytes: manifest_bytes as u64 + shards.iter().map(|kind| kind.bytes).sum::<u64>(),
+            shards,
             runtime: runtime_files(&bundle.folder, &receipt, talk)?,
             encoder_files: encoder_files(&receipt),
         })
@@ -276,9 +226,9 @@ impl BundleReport {
             self.encoder.id.chars().take(12).collect::<String>(),
             self.encoder.dim,
             self.buckets(),
-            FileReport::header(),
+            KindReport::header(),
         );
-        self.files.iter().for_each(|file| text += &file.row());
+        self.shards.iter().for_each(|kind| text += &kind.row());
         text += &format!(
             "{:<34} {:>10}\n",
             MANIFEST_FILE,
@@ -287,7 +237,7 @@ impl BundleReport {
         text += &format!(
             "{:<34} {:>10}\n",
             "index, all files",
-            size(self.index_bytes as u64)
+            size(self.index_bytes)
         );
         text + &self.runtime_text() + &self.encoder_text()
     }
@@ -327,14 +277,14 @@ impl BundleReport {
     }
 }
 
-fn file_reports(bundle: &BundleFolder) -> Result<Vec<FileReport>> {
-    let passages = Some(bundle.manifest.passages);
-    let report = |entry: &siskin_core::manifest::FileEntry| {
-        let mut report = FileReport::new(&entry.path, &bundle.read(entry)?, passages)?;
-        report.bucket = entry.bucket;
-        Ok(report)
-    };
-    bundle.manifest.files.iter().map(report).collect()
+fn kind_reports(bundle: &BundleFolder) -> Result<Vec<KindReport>> {
+    let mut reports = Vec::new();
+    for kind in KINDS {
+        for bucket in 0..bundle.manifest.encoder.buckets.len().max(1) as u32 {
+            reports.extend(KindReport::new(bundle, kind, bucket)?);
+        }
+    }
+    Ok(reports)
 }
 
 /// The scripts and WebAssembly that the receipt names, each compressed once.
@@ -390,11 +340,5 @@ mod tests {
     fn brotli_makes_repetition_short_and_comes_back() {
         let text = b"wasm ".repeat(2_000);
         assert!(brotli_bytes(&text).unwrap() < 60);
-    }
-
-    #[test]
-    fn bytes_per_passage_leave_the_header_out() {
-        assert!((per_passage(HEADER_BYTES + 480, 10) - 48.0).abs() < 1e-9);
-        assert!(per_passage(3, 0).abs() < 1e-9);
     }
 }

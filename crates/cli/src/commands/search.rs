@@ -34,39 +34,42 @@ pub fn run(arguments: &SearchArguments) -> Result<Outcome> {
 
 fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
     let bundle = BundleFolder::open(&arguments.bundle)?;
-    let engine = bundle.engine()?;
+    let mut engine = Engine::new(bundle.manifest.clone());
     let encoder = match arguments.mode {
         Mode::Words | Mode::Table => None,
         Mode::Full => {
-            refuse_unanswerable(&engine, &arguments.query)?;
+            refuse_unanswerable(&bundle, &mut engine, &arguments.query)?;
             Some(encoder(&bundle, arguments.encoder.as_deref())?)
         }
     };
     let started = Instant::now();
     let encoded = encoder.map(|encoder| encode(&encoder, &arguments.query));
     let encoded = encoded.transpose()?;
-    let results = engine.search(&Query {
+    let query = Query {
         text: &arguments.query,
         mode: arguments.mode,
         limit: arguments.limit,
         encoded: encoded.as_ref(),
-    })?;
+    };
+    let found = bundle.ask(&mut engine, |engine| engine.search(&query))?;
     Ok(Answer {
         query: &arguments.query,
         mode: arguments.mode,
         took_ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
-        results,
+        results: found.results,
+        suggestions: found.suggestions,
     })
 }
 
 /// Fails for a query that no mode answers, before the encoder is opened for it.
-fn refuse_unanswerable(engine: &Engine, query: &str) -> Result<()> {
-    engine.search(&Query {
+fn refuse_unanswerable(bundle: &BundleFolder, engine: &mut Engine, query: &str) -> Result<()> {
+    let query = Query {
         text: query,
         mode: Mode::Words,
         limit: 1,
         encoded: None,
-    })?;
+    };
+    bundle.ask(engine, |engine| engine.search(&query))?;
     Ok(())
 }
 
@@ -88,6 +91,8 @@ struct Answer<'a> {
     mode: Mode,
     took_ms: f64,
     results: Vec<SearchResult>,
+    /// Words that may have been meant.
+    suggestions: Vec<String>,
 }
 
 impl Answer<'_> {
@@ -100,7 +105,13 @@ impl Answer<'_> {
     fn remark(&self) -> String {
         let (mode, took_ms) = (self.mode, self.took_ms);
         match self.results.len() {
-            0 => format!("no results for this query in mode {mode}; try other or fewer words"),
+            0 if self.suggestions.is_empty() => {
+                format!("no results for this query in mode {mode}; try other or fewer words")
+            }
+            0 => format!(
+                "no results for this query in mode {mode}; did you mean {}?",
+                harmless(&self.suggestions.join(", "))
+            ),
             1 => format!("1 result in {took_ms:.1} ms ({mode})"),
             count => format!("{count} results in {took_ms:.1} ms ({mode})"),
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
-use siskin_core::container;
 use siskin_core::manifest::MANIFEST_FILE;
+use siskin_core::search::Engine;
 use siskin_encoder::{Encoder, MANIFEST_FILE as ENCODER_MANIFEST};
 
 use super::Outcome;
@@ -50,7 +50,6 @@ impl Report {
         check.index_files();
         check.receipt();
         check.strangers();
-        check.engine();
         check.encoder();
         Self {
             path: bundle.folder.display().to_string(),
@@ -83,14 +82,13 @@ impl Check<'_> {
             .ok()
     }
 
-    /// Length, hash, and header of each file that the manifest names.
+    /// Name, header and content of each shard that the manifest names.
     fn index_files(&mut self) {
-        for entry in &self.bundle.manifest.files {
-            self.named.insert(entry.path.clone());
-            if let Some(content) = self.note(self.bundle.read(entry)) {
-                let header = container::unwrap(&entry.path, entry.kind, &content);
-                self.note(header.map(drop).map_err(Into::into));
-            }
+        let mut engine = Engine::new(self.bundle.manifest.clone());
+        for shard in self.bundle.manifest.shards.all() {
+            self.named.extend(self.bundle.manifest.shards.path(shard));
+            let loaded = self.bundle.load(&mut engine, shard);
+            self.note(loaded);
         }
     }
 
@@ -122,14 +120,6 @@ impl Check<'_> {
         let strangers = names.filter(|name| !self.named.contains(name));
         let problems = strangers.map(|name| format!("{name} was not written by `siskin index`"));
         self.problems.extend(problems.collect::<Vec<_>>());
-    }
-
-    /// Whether the files fit each other; told only if each of them is well.
-    fn engine(&mut self) {
-        if self.problems.is_empty() {
-            let engine = self.bundle.engine();
-            self.note(engine);
-        }
     }
 
     /// Whether the encoder, if there is one, is whole and the one that made the codes.

@@ -18,13 +18,15 @@ fn a_site_gets_a_folder_with_its_index() {
     assert!(summary["passages"].as_u64().unwrap() >= 6);
     let kinds = names(&site.path().join("siskin"));
     for kind in [
-        "dense-",
-        "lexical-",
-        "passages-",
-        "rows-",
+        "codes-",
+        "foreign-",
+        "map-",
+        "records-",
         "siskin-files.json",
         "siskin.json",
-        "uhd-0-",
+        "spelling-",
+        "uhd-",
+        "words-",
     ] {
         assert!(
             kinds.iter().any(|name| name.starts_with(kind)),

@@ -7,19 +7,21 @@ fn a_bundle_shows_its_files_and_their_cost() {
     let run = siskin(["inspect", indexed_site().to_str().unwrap(), "--json"]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
-    let files = report["files"].as_array().unwrap();
-    let kind = |name: &str| files.iter().find(|file| file["kind"] == name).unwrap();
-    let passages = report["passages"].as_f64().unwrap();
-    let dense = kind("dense");
-    let bits = dense["holds"]["dim"].as_f64().unwrap() * dense["holds"]["units"].as_f64().unwrap();
-    let cost = dense["bytes_per_passage"].as_f64().unwrap();
-    assert!(
-        cost * passages >= bits / 8.0 && cost * passages < bits,
-        "{dense}"
-    );
-    assert!(kind("lexical")["holds"]["terms"].as_u64().unwrap() > 40);
-    assert!(kind("uhd")["holds"]["units"].as_u64().unwrap() >= 5);
-    let sum: u64 = files
+    let shards = report["shards"].as_array().unwrap();
+    let kind = |name: &str| shards.iter().find(|of| of["kind"] == name).unwrap();
+    let names = [
+        "words", "foreign", "spelling", "codes", "records", "map", "uhd",
+    ];
+    for (name, shards) in names.map(|name| (name, kind(name))) {
+        let [files, bytes, largest] =
+            ["files", "bytes", "largest_bytes"].map(|key| shards[key].as_u64().unwrap());
+        assert!(
+            files >= 1 && largest <= bytes && bytes <= files * largest,
+            "{name}: {shards}"
+        );
+    }
+    assert!(kind("words")["files"].as_u64().unwrap() > 1);
+    let sum: u64 = shards
         .iter()
         .map(|file| file["bytes"].as_u64().unwrap())
         .sum();
@@ -31,11 +33,12 @@ fn a_bundle_shows_its_files_and_their_cost() {
 
 #[test]
 fn one_file_is_shown_alone() {
-    let path = file_named(&indexed_site().join("siskin"), "passages-");
+    let path = file_named(&indexed_site().join("siskin"), "records-");
     let run = siskin(["inspect", path.to_str().unwrap()]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(
-        run.stdout.contains("text and addresses of 5 pages"),
+        run.stdout
+            .contains("a shard of text and addresses of pages"),
         "{run:?}"
     );
 }

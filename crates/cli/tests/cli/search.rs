@@ -27,7 +27,10 @@ fn keys(value: &Value) -> Vec<&str> {
 fn json_has_the_documented_form() {
     let (code, answer) = search("mutex", &["--limit", "1"]);
     assert_eq!(code, 0);
-    assert_eq!(keys(&answer), ["mode", "query", "results", "took_ms"]);
+    assert_eq!(
+        keys(&answer),
+        ["mode", "query", "results", "suggestions", "took_ms"]
+    );
     assert_eq!(
         (answer["query"].as_str(), answer["mode"].as_str()),
         (Some("mutex"), Some("table"))

@@ -17,19 +17,19 @@ fn a_whole_index_is_well() {
 #[test]
 fn every_problem_is_listed() {
     let bundle = copied_bundle();
-    let dense = file_named(bundle.path(), "dense-");
-    let mut content = fs::read(&dense).unwrap();
+    let codes = file_named(bundle.path(), "codes-");
+    let mut content = fs::read(&codes).unwrap();
     *content.last_mut().unwrap() ^= 1;
-    fs::write(dense, content).unwrap();
-    fs::write(file_named(bundle.path(), "lexical-"), "cut").unwrap();
-    fs::remove_file(file_named(bundle.path(), "rows-")).unwrap();
+    fs::write(codes, content).unwrap();
+    fs::write(file_named(bundle.path(), "records-"), "cut").unwrap();
+    fs::remove_file(file_named(bundle.path(), "map-")).unwrap();
     fs::write(bundle.path().join("stranger.txt"), "x").unwrap();
     let run = verify(bundle.path());
     assert_eq!(run.code, 1, "{run:?}");
     for (name, problem) in [
-        ("dense-", "its SHA-256 differs"),
-        ("lexical-", "3 bytes, expected"),
-        ("rows-", "lacks"),
+        ("codes-", "its content is not what its name says"),
+        ("records-", "is not a Siskin file"),
+        ("map-", "lacks"),
         ("stranger.txt", "was not written by"),
     ] {
         let found = run
@@ -48,7 +48,7 @@ fn an_altered_manifest_is_noticed() {
     let manifest = fs::read_to_string(&path).unwrap();
     fs::write(
         &path,
-        manifest.replacen("\"words\": 1.0", "\"words\": 9.0", 1),
+        manifest.replacen("\"words\":1.0", "\"words\":9.0", 1),
     )
     .unwrap();
     let run = siskin(["verify", bundle.path().to_str().unwrap(), "--json"]);

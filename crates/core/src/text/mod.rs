@@ -120,7 +120,8 @@ impl Analyzer {
     fn push(&self, text: &str, (span, kind): Cut, terms: &mut Vec<Term>) {
         let mut surface = fold(&text[span.clone()]);
         surface.retain(|c| !matches!(c, ',' | '\'' | '’')); // 1,000 and don't
-        if surface.is_empty() || surface.len() > MAX_TERM_BYTES {
+        let says_something = surface.chars().any(char::is_alphanumeric);
+        if !says_something || surface.len() > MAX_TERM_BYTES {
             return;
         }
         let text = match kind != TermKind::Verbatim && surface.chars().all(char::is_alphabetic) {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use sha2::{Digest, Sha256};
-use siskin_core::encoded::{Encode, EncodedText, PassageCodes, PieceStatistics};
+use siskin_core::encoded::{Encode, EncodedText, PassageCodes};
 use siskin_core::rows::PassagePooling;
 
 use crate::error::{EncoderError, Result};
@@ -161,19 +161,6 @@ fn passage_codes(text: &EncodedText, pooling: &PassagePooling) -> Result<Passage
             reason: "it gave a value that is not a number".to_owned(),
         }),
         false => Ok(codes),
-    }
-}
-
-/// Counts the pieces of a stored passage. Stores hold no token vectors: each occurrence counts
-/// with the passage's vector instead.
-pub fn count_pieces(statistics: &mut PieceStatistics, codes: &PassageCodes) {
-    for piece in &codes.pieces {
-        let entry = statistics.pieces.entry(*piece).or_default();
-        entry.occurrences += 1;
-        entry.sum.resize(codes.dense.len(), 0.0);
-        for (sum, value) in entry.sum.iter_mut().zip(&codes.dense) {
-            *sum += value;
-        }
     }
 }
 

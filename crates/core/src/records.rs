@@ -1,7 +1,8 @@
-//! Passage records: what a result shows, and which page a passage belongs to.
+//! A shard of records: what a result shows of its page.
 //!
 //! ```text
-//! varint pages; per page: string url, string title, varint passages, and per passage:
+//! varint first page; varint pages; per page: string url, string title, varint passages, and per
+//! passage:
 //!   varint  heading trail: number of headings kept from the passage before
 //!   varint  number of new headings, then each as a string
 //!   u8      0 = no anchor, 1 = string anchor follows, 2 = the anchor of the passage before
@@ -11,58 +12,50 @@
 use crate::bytes::{Reader, Writer};
 use crate::container::{self, Kind};
 use crate::error::Result;
-use crate::ids::{PageId, PassageId};
 use crate::page::{Page, Passage};
-use std::ops::Range;
 
 /// Most headings above a passage: HTML has six levels.
 pub const MAX_HEADINGS: usize = 8;
-/// Text that may come of a file: so many bytes for each of its own …
+/// Text that may come of a payload: so many bytes for each of its own …
 const MAX_EXPANSION: usize = 64;
-/// … and so many more. Headings and anchors kept from the passage before cost the file nothing.
+/// … and so many more. Headings and anchors kept from the passage before cost nothing.
 const SPARE_TEXT_BYTES: usize = 1 << 20;
 
-/// The pages of a bundle with their passages.
-#[derive(Clone, Debug, Default)]
-pub struct Passages {
-    pages: Vec<Page>,
-    first_passage: Vec<u32>,
+/// The file of a shard, deflated.
+#[must_use]
+pub fn write<P: std::borrow::Borrow<Page>>(first_page: u32, pages: &[P]) -> Vec<u8> {
+    let mut writer = Writer::default();
+    writer.varint(first_page);
+    writer.length(pages.len());
+    pages
+        .iter()
+        .for_each(|page| write_page(&mut writer, page.borrow()));
+    container::wrap_deflated(Kind::Records, &writer.into_bytes())
 }
 
-impl Passages {
-    /// Records of pages in order.
-    #[must_use]
-    pub fn new(pages: Vec<Page>) -> Self {
-        let mut first_passage = vec![0];
-        let mut count = 0;
-        for page in &pages {
-            count += page.passages.len() as u32;
-            first_passage.push(count);
-        }
-        Self {
-            pages,
-            first_passage,
-        }
-    }
+/// Bytes of a page's record before it is deflated.
+#[must_use]
+pub fn page_bytes(page: &Page) -> usize {
+    let mut writer = Writer::default();
+    write_page(&mut writer, page);
+    writer.position_bytes()
+}
 
-    /// The file of these records.
-    #[must_use]
-    pub fn write(&self) -> Vec<u8> {
-        let mut writer = Writer::default();
-        writer.length(self.pages.len());
-        for page in &self.pages {
-            write_page(&mut writer, page);
-        }
-        container::wrap(Kind::Passages, &writer.into_bytes())
-    }
+/// A shard, opened for searching.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    first_page: u32,
+    pages: Vec<Page>,
+}
 
-    /// Reads a file written by [`Passages::write`].
+impl Records {
+    /// Reads the payload of a file of [`write`].
     ///
     /// # Errors
-    /// When the bytes are not such a file.
-    pub fn read(file: &str, bytes: &[u8]) -> Result<Self> {
-        let payload = container::unwrap(file, Kind::Passages, bytes)?;
+    /// When the bytes are not such a payload.
+    pub fn read(file: &str, payload: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(file, payload);
+        let first_page = reader.varint()?;
         let mut text_bytes_left = text_limit_bytes(payload.len());
         let count = reader.count(24)?;
         let mut pages = Vec::with_capacity(count);
@@ -70,54 +63,18 @@ impl Passages {
             pages.push(read_page(&mut reader, &mut text_bytes_left)?);
         }
         reader.finish()?;
-        Ok(Self::new(pages))
+        Ok(Self { first_page, pages })
     }
 
-    /// Number of pages.
+    /// A page of the site; `None` when it is not of this shard.
     #[must_use]
-    pub fn page_count(&self) -> usize {
-        self.pages.len()
+    pub fn page(&self, page: u32) -> Option<&Page> {
+        self.pages.get(page.checked_sub(self.first_page)? as usize)
     }
 
-    /// Number of passages.
-    #[must_use]
-    pub fn passage_count(&self) -> usize {
-        self.first_passage.last().map_or(0, |&count| count as usize)
-    }
-
-    /// A page by id; ids come from this collection.
-    #[must_use]
-    pub fn page(&self, page: PageId) -> &Page {
-        &self.pages[page.index()]
-    }
-
-    /// All pages in order of their ids.
-    #[must_use]
-    pub fn pages(&self) -> &[Page] {
-        &self.pages
-    }
-
-    /// The passages of a page.
-    #[must_use]
-    pub fn passages_of(&self, page: PageId) -> Range<u32> {
-        self.first_passage[page.index()]..self.first_passage[page.index() + 1]
-    }
-
-    /// The page of a passage.
-    #[must_use]
-    pub fn page_of(&self, passage: PassageId) -> PageId {
-        PageId(
-            self.first_passage
-                .partition_point(|&first| first <= passage.0) as u32
-                - 1,
-        )
-    }
-
-    /// A passage by id.
-    #[must_use]
-    pub fn passage(&self, passage: PassageId) -> &Passage {
-        let page = self.page_of(passage);
-        &self.pages[page.index()].passages[(passage.0 - self.first_passage[page.index()]) as usize]
+    /// All pages of the shard with their numbers on the site.
+    pub fn pages(&self) -> impl Iterator<Item = (u32, &Page)> {
+        (self.first_page..).zip(&self.pages)
     }
 }
 
@@ -234,58 +191,46 @@ mod tests {
         }
     }
 
-    fn sample() -> Passages {
+    fn page(url: &str, passages: Vec<Passage>) -> Page {
+        Page {
+            url: url.to_owned(),
+            title: "T".to_owned(),
+            language: None,
+            passages,
+        }
+    }
+
+    fn open(file: &[u8]) -> Result<Records> {
+        Records::read("r", &container::plain_payload("r", Kind::Records, file)?)
+    }
+
+    #[test]
+    fn records_come_back() {
         let first = vec![
             passage(None, &[], "intro"),
             passage(Some("a"), &["A", "B"], "one"),
             passage(Some("a"), &["A", "C"], "two"),
         ];
-        let page = |url: &str, passages| Page {
-            url: url.to_owned(),
-            title: "T".to_owned(),
-            language: None,
-            passages,
-        };
-        Passages::new(vec![
+        let pages = [
             page("/x", first),
             page("/y", vec![passage(Some("a"), &["A"], "three")]),
-        ])
-    }
-
-    #[test]
-    fn records_come_back() {
-        let records = sample();
-        let read = Passages::read("p", &records.write()).unwrap();
-        assert_eq!(read.pages(), records.pages());
-        assert_eq!(read.page_of(PassageId(2)), PageId(0));
-        assert_eq!(read.page_of(PassageId(3)), PageId(1));
-        assert_eq!(read.passage(PassageId(3)).text, "three");
-        assert_eq!(read.passages_of(PageId(0)), 0..3);
+        ];
+        let shard = open(&write(7, &pages)).unwrap();
+        assert_eq!(shard.page(7), Some(&pages[0]));
+        assert_eq!(shard.page(8), Some(&pages[1]));
+        assert!(shard.page(6).is_none() && shard.page(9).is_none());
     }
 
     #[test]
     fn a_page_without_passages_is_refused() {
-        let page = Page {
-            url: "/empty".to_owned(),
-            ..Page::default()
-        };
-        let file = Passages::new(vec![page]).write();
-        assert!(Passages::read("p", &file).is_err());
-    }
-
-    fn page_of(passages: Vec<Passage>) -> Passages {
-        let page = Page {
-            passages,
-            ..Page::default()
-        };
-        Passages::new(vec![page])
+        assert!(open(&write(0, &[page("/empty", Vec::new())])).is_err());
     }
 
     #[test]
     fn headings_are_bounded() {
         let read = |count| {
-            let records = page_of(vec![passage(None, &vec!["h"; count], "text")]);
-            Passages::read("p", &records.write())
+            let passage = passage(None, &vec!["h"; count], "text");
+            open(&write(0, &[page("/", vec![passage])]))
         };
         assert!(read(MAX_HEADINGS).is_ok() && read(MAX_HEADINGS + 1).is_err());
     }
@@ -293,16 +238,17 @@ mod tests {
     #[test]
     fn text_repeated_for_nothing_is_bounded() {
         let heading = "h".repeat(10_000);
-        let read = |passages| {
-            let records = page_of(vec![passage(None, &[&heading], ""); passages]);
-            Passages::read("p", &records.write())
+        let read = |count| {
+            let passages = vec![passage(None, &[&heading], ""); count];
+            open(&write(0, &[page("/", passages)]))
         };
         assert!(read(100).is_ok() && read(1_000).is_err());
     }
 
     #[test]
-    fn a_cut_file_is_an_error() {
-        let file = sample().write();
-        assert!((0..file.len()).all(|end| Passages::read("p", &file[..end]).is_err()));
+    fn a_cut_payload_is_an_error() {
+        let pages = [page("/x", vec![passage(Some("a"), &["A"], "text")])];
+        let payload = container::plain_payload("r", Kind::Records, &write(0, &pages)).unwrap();
+        assert!((0..payload.len()).all(|end| Records::read("r", &payload[..end]).is_err()));
     }
 }

@@ -1,0 +1,291 @@
+//! What words mean on a site: for each its row, the pages nearest to it, and its neighbours.
+//!
+//! A query without a network is the sum of its words. So are its scores: the overlap of a word's
+//! UHD row with a page's codes (eq. 7 on binary codes) and the product of its static row with the
+//! page's one-bit codes can be summed up beforehand, word by word, and the best pages of each word
+//! kept as one short list. The first stage then needs no postings by dimension.
+
+use crate::codes::{DenseQuery, code_bytes, page_score};
+use crate::dictionary::Meaning;
+use crate::lexical::rarity;
+use crate::lists::PageList;
+use crate::manifest::Spread;
+use crate::rows::UhdRow;
+use crate::site_rows::Nearest;
+use crate::uhd::{Bucket, Map};
+use crate::wordpiece::Vocabulary;
+use std::collections::HashMap;
+
+/// Pages of a word's list: a quarter of the site, within these bounds.
+const FEWEST_LISTED_PAGES: usize = 16;
+const MOST_LISTED_PAGES: usize = 64;
+/// What UHD counts in a word's list against the static row, both in deviations.
+const UHD_SHARE: f32 = 0.5;
+/// Neighbours of a word, and how alike they must be (cosine of static rows).
+const NEIGHBOURS: usize = 4;
+const MIN_SIMILARITY: f32 = 0.4;
+/// Queries whose scores tell how a site's scores spread, and words in each.
+const SAMPLED_QUERIES: usize = 64;
+const SAMPLED_WORDS: usize = 3;
+
+/// A site's codes and rows, from which words get their meaning.
+pub(crate) struct Site<'a> {
+    vocabulary: &'a Vocabulary,
+    dim: usize,
+    static_rows: &'a [f32],
+    uhd: Vec<Overlaps<'a>>,
+    /// Codes of the windows of each page.
+    codes: &'a [Vec<u8>],
+    mean_share: f32,
+    spread: Spread,
+    mean_length: f32,
+}
+
+/// One UHD bucket: rows of pieces against codes of windows.
+struct Overlaps<'a> {
+    rows: &'a [UhdRow],
+    bucket: &'a Bucket,
+    map: Map,
+    deviation: f32,
+}
+
+/// What a [`Site`] is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) vocabulary: &'a Vocabulary,
+    /// Width of a static row.
+    pub(crate) dim: usize,
+    /// `[pieces, dim]`, row-major.
+    pub(crate) static_rows: &'a [f32],
+    /// One row a piece for each of `buckets`.
+    pub(crate) uhd_rows: &'a [Vec<UhdRow>],
+    pub(crate) buckets: &'a [Bucket],
+    /// Codes of the windows of each page.
+    pub(crate) codes: &'a [Vec<u8>],
+    pub(crate) mean_share: f32,
+}
+
+impl<'a> Site<'a> {
+    /// A site; `words` are words of it.
+    pub(crate) fn new(parts: &Parts<'a>, words: &[&str]) -> Self {
+        let overlaps = |(rows, bucket): (&'a Vec<UhdRow>, &'a Bucket)| Overlaps {
+            rows,
+            bucket,
+            map: bucket.map(&[]),
+            deviation: 1.0,
+        };
+        let mut site = Self {
+            vocabulary: parts.vocabulary,
+            dim: parts.dim,
+            static_rows: parts.static_rows,
+            uhd: parts
+                .uhd_rows
+                .iter()
+                .zip(parts.buckets)
+                .map(overlaps)
+                .collect(),
+            codes: parts.codes,
+            mean_share: parts.mean_share,
+            spread: Spread::default(),
+            mean_length: 1.0,
+        };
+        site.measure(words);
+        site
+    }
+
+    /// How dense scores spread over the pages.
+    pub(crate) fn spread(&self) -> Spread {
+        self.spread
+    }
+
+    /// Measures how scores spread, with words of the site as queries.
+    fn measure(&mut self, words: &[&str]) {
+        let rows: Vec<Vec<f32>> = words.iter().filter_map(|word| self.row(word)).collect();
+        if rows.is_empty() {
+            return;
+        }
+        let wanted = SAMPLED_QUERIES * SAMPLED_WORDS;
+        let sampled: Vec<&Vec<f32>> = (0..wanted)
+            .map(|i| &rows[i * rows.len() / wanted])
+            .collect();
+        // Words far apart in the alphabet, so that they have nothing in common.
+        let queries = crate::parallel::map(SAMPLED_QUERIES, |i| {
+            let of_query = (0..SAMPLED_WORDS).map(|word| sampled[word * SAMPLED_QUERIES + i]);
+            let mut sum = vec![0.0; self.dim];
+            of_query.for_each(|row| add(&mut sum, row));
+            let scores = self.dense_scores(&DenseQuery::new(&sum));
+            crate::fusion::Moments::of(&scores)
+        });
+        let mean = |of: &dyn Fn(&crate::fusion::Moments) -> f32| {
+            queries.iter().map(of).sum::<f32>() / queries.len() as f32
+        };
+        self.spread = Spread {
+            mean: mean(&|moments| moments.mean),
+            deviation: mean(&|moments| moments.deviation).max(f32::EPSILON),
+        };
+        self.mean_length = rows.iter().map(|row| length(row)).sum::<f32>() / rows.len() as f32;
+        let texts: Vec<&str> = (0..SAMPLED_QUERIES)
+            .map(|i| words[i * words.len() / SAMPLED_QUERIES])
+            .collect();
+        let deviations: Vec<f32> = (0..self.uhd.len())
+            .map(|bucket| self.mean_overlap_deviation(bucket, &texts))
+            .collect();
+        for (overlaps, deviation) in self.uhd.iter_mut().zip(deviations) {
+            overlaps.deviation = deviation;
+        }
+    }
+
+    fn mean_overlap_deviation(&self, bucket: usize, words: &[&str]) -> f32 {
+        let deviations = words.iter().map(|word| {
+            let scores = self.overlap_scores(&self.uhd[bucket], word);
+            crate::fusion::Moments::of(&scores).deviation
+        });
+        let mean = deviations.sum::<f32>() / words.len().max(1) as f32;
+        if mean > 0.0 { mean } else { 1.0 }
+    }
+
+    /// A word's row: the sum of its pieces' rows, `[dim]`; `None` when the vocabulary cannot build
+    /// the word.
+    pub(crate) fn row(&self, word: &str) -> Option<Vec<f32>> {
+        let pieces = self.vocabulary.encode_word(word)?;
+        let mut sum = vec![0.0; self.dim];
+        for piece in pieces {
+            let start = piece.index() * self.dim;
+            add(&mut sum, self.static_rows.get(start..start + self.dim)?);
+        }
+        Some(sum)
+    }
+
+    /// What a word means, its neighbours aside; `None` when the vocabulary cannot build it.
+    pub(crate) fn meaning(&self, word: &str) -> Option<Meaning> {
+        let row = self.row(word)?;
+        let dense = DenseQuery::new(&row);
+        let weight = length(&row) / self.mean_length.max(f32::MIN_POSITIVE);
+        let mut scores = self.dense_scores(&dense);
+        for score in &mut scores {
+            *score = weight * (*score - self.spread.mean) / self.spread.deviation;
+        }
+        for overlaps in &self.uhd {
+            let of_bucket = self.overlap_scores(overlaps, word);
+            for (score, overlap) in scores.iter_mut().zip(of_bucket) {
+                *score += UHD_SHARE * overlap / overlaps.deviation;
+            }
+        }
+        Some(Meaning {
+            row,
+            pages: PageList::of_scores(best(&scores, listed_pages(self.codes.len()))),
+            neighbours: Vec::new(),
+        })
+    }
+
+    fn dense_scores(&self, dense: &DenseQuery) -> Vec<f32> {
+        let width = code_bytes(self.dim);
+        let score = |codes: &Vec<u8>| {
+            let windows = codes.chunks_exact(width).map(|code| dense.score(code));
+            page_score(windows, self.mean_share)
+        };
+        self.codes.iter().map(score).collect()
+    }
+
+    fn overlap_scores(&self, overlaps: &Overlaps<'_>, word: &str) -> Vec<f32> {
+        let pieces = self.vocabulary.encode_word(word).unwrap_or_default();
+        let windows = overlaps.map.windows() as usize;
+        let mut sums = vec![0.0; windows];
+        let rows = pieces
+            .iter()
+            .filter_map(|piece| overlaps.rows.get(piece.index()));
+        for &(dimension, weight) in rows.flatten() {
+            let list = overlaps.bucket.windows_with(dimension);
+            let weight = weight * rarity(windows, list.len());
+            for &window in list {
+                sums[window as usize] += weight;
+            }
+        }
+        overlaps.map.page_scores(&sums, self.mean_share)
+    }
+}
+
+/// Words of a site among which neighbours are sought, the most frequent first.
+pub(crate) struct Neighbourhood<'a> {
+    words: Vec<(&'a str, &'a str)>,
+    nearest: Nearest,
+}
+
+impl<'a> Neighbourhood<'a> {
+    /// `words` as they are written, each with its term and its row.
+    pub(crate) fn new(words: Vec<(&'a str, &'a str, Vec<f32>)>) -> Self {
+        let nearest = Nearest::new(words.iter().map(|(_, _, row)| row.clone()).collect());
+        let words = words.into_iter().map(|(word, term, _)| (word, term));
+        Self {
+            words: words.collect(),
+            nearest,
+        }
+    }
+
+    /// The words nearest to a row, other than forms of `term`: as they are written, with their
+    /// term and cosine.
+    pub(crate) fn of(&self, row: &[f32], term: &str) -> Vec<(&'a str, &'a str, f32)> {
+        let near = self.nearest.of(row, 3 * NEIGHBOURS).into_iter();
+        let near = near.filter(|&(_, similarity)| similarity >= MIN_SIMILARITY);
+        let mut seen = vec![term];
+        let mut neighbours = Vec::new();
+        for (at, similarity) in near {
+            let (word, other) = self.words[at];
+            if !seen.contains(&other) && neighbours.len() < NEIGHBOURS {
+                seen.push(other);
+                neighbours.push((word, other, similarity));
+            }
+        }
+        neighbours
+    }
+}
+
+/// The postings that neighbours lend to a word which the site never uses: per page the largest of
+/// their scores times `weight` times their cosine.
+pub(crate) fn lent_postings(
+    neighbours: &[(&str, &str, f32)],
+    weight: f32,
+    pages: usize,
+    postings: impl Fn(&str) -> Option<PageList>,
+) -> PageList {
+    let mut scores: HashMap<u32, f32> = HashMap::new();
+    for (_, term, similarity) in neighbours {
+        let Some(list) = postings(term) else {
+            continue;
+        };
+        for (page, score) in list.scores() {
+            let best = scores.entry(page).or_default();
+            *best = best.max(weight * similarity * score);
+        }
+    }
+    let mut scores: Vec<(u32, f32)> = scores.into_iter().collect();
+    scores.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    scores.truncate(listed_pages(pages));
+    PageList::of_scores(scores)
+}
+
+/// Pages that a word's list has on a site of so many pages, at most.
+fn listed_pages(pages: usize) -> usize {
+    (pages / 4).clamp(FEWEST_LISTED_PAGES, MOST_LISTED_PAGES)
+}
+
+/// The `count` largest scores above 0 with their places.
+fn best(scores: &[f32], count: usize) -> Vec<(u32, f32)> {
+    let mut ranked: Vec<(u32, f32)> = (0..).zip(scores.iter().copied()).collect();
+    ranked.retain(|&(_, score)| score > 0.0);
+    let order = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    if count < ranked.len() {
+        ranked.select_nth_unstable_by(count, order);
+        ranked.truncate(count);
+    }
+    ranked
+}
+
+fn add(sum: &mut [f32], row: &[f32]) {
+    for (sum, value) in sum.iter_mut().zip(row) {
+        *sum += value;
+    }
+}
+
+fn length(vector: &[f32]) -> f32 {
+    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
+}

@@ -1,0 +1,194 @@
+//! Shards: the files of a bundle, found by range and named by what they hold.
+//!
+//! A shard's name is the first 40 bits of the XXH64 of its bytes, as eight letters of RFC 4648's
+//! base 32 in lower case. A name is therefore also the check of what was fetched under it, and two
+//! thousand of them cost a manifest ten kilobytes.
+
+use crate::container::Kind;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
+use xxhash_rust::xxh64::xxh64;
+
+/// Letters of a name.
+pub const NAME_LETTERS: usize = 8;
+const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// Which shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ShardId {
+    /// What it holds.
+    pub kind: Kind,
+    /// For UHD postings the encoder's bucket, else 0.
+    pub bucket: u32,
+    /// Its place in the directory of its kind.
+    pub number: u32,
+}
+
+/// The name of a shard of these bytes.
+#[must_use]
+pub fn name_of(bytes: &[u8]) -> String {
+    let hash = xxh64(bytes, 0);
+    let letter = |i: usize| char::from(ALPHABET[(hash >> (59 - 5 * i)) as usize & 31]);
+    (0..NAME_LETTERS).map(letter).collect()
+}
+
+/// The shards of one kind in the order of what they hold: shard `i` holds what is at least
+/// `starts[i]` and below `starts[i + 1]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Directory<K> {
+    /// Where each shard begins; the first begins with the smallest key there is.
+    pub starts: Vec<K>,
+    /// The shards' names, one after the other.
+    pub names: String,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+impl<K: Ord> Directory<K> {
+    /// Checks that every shard has a name and that they are in order.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] with `file` when not.
+    pub fn check(&self, file: &str) -> Result<()> {
+        let letters = self.names.bytes().all(|letter| ALPHABET.contains(&letter));
+        let named = self.names.len() == self.starts.len() * NAME_LETTERS;
+        let ordered = self.starts.windows(2).all(|pair| pair[0] < pair[1]);
+        if letters && named && ordered {
+            return Ok(());
+        }
+        Err(Error::Corrupt {
+            file: file.to_owned(),
+            reason: "shards without names or out of order".to_owned(),
+        })
+    }
+
+    /// Number of shards.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is no shard.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The shard that holds a key, if any shard can.
+    #[must_use]
+    pub fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Option<u32>
+    where
+        K: Borrow<Q>,
+    {
+        let after = self.starts.partition_point(|start| start.borrow() <= key);
+        after.checked_sub(1).map(|number| number as u32)
+    }
+
+    /// The name of a shard.
+    #[must_use]
+    pub fn name(&self, number: u32) -> Option<&str> {
+        let start = number as usize * NAME_LETTERS;
+        self.names.get(start..start + NAME_LETTERS)
+    }
+
+    /// Adds a shard of these bytes at the end.
+    pub fn push(&mut self, start: K, bytes: &[u8]) {
+        self.starts.push(start);
+        self.names.push_str(&name_of(bytes));
+        self.bytes += bytes.len() as u64;
+    }
+}
+
+/// Size of the shards of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShardSize {
+    /// Shards are of about this size, …
+    pub target_bytes: usize,
+    /// … unless that makes more of them than this.
+    pub most: usize,
+}
+
+/// Cuts items of the given sizes into runs: the length of each.
+#[must_use]
+pub fn runs(sizes_bytes: &[usize], size: ShardSize) -> Vec<usize> {
+    let total: usize = sizes_bytes.iter().sum();
+    let target = size
+        .target_bytes
+        .max(total.div_ceil(size.most.max(1)))
+        .max(1);
+    let mut runs = Vec::new();
+    let (mut count, mut end) = (0usize, 0usize);
+    for &bytes in sizes_bytes {
+        // A run ends where that is nearest to the next multiple of the target.
+        if count > 0 && end + bytes / 2 > (runs.len() + 1).saturating_mul(target) {
+            runs.push(count);
+            count = 0;
+        }
+        count += 1;
+        end += bytes;
+    }
+    if count > 0 {
+        runs.push(count);
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn directory() -> Directory<String> {
+        let mut directory = Directory::default();
+        for start in ["", "cat", "dog"] {
+            directory.push(start.to_owned(), start.as_bytes());
+        }
+        directory
+    }
+
+    #[test]
+    fn a_key_is_in_the_last_shard_that_begins_before_it() {
+        let found = |key: &str| directory().find(key);
+        assert_eq!(found("apple"), Some(0));
+        assert_eq!(found("cat"), Some(1));
+        assert_eq!(found("cats"), Some(1));
+        assert_eq!(found("zoo"), Some(2));
+        assert_eq!(Directory::<String>::default().find("a"), None);
+    }
+
+    #[test]
+    fn names_are_eight_letters_of_the_content() {
+        let directory = directory();
+        assert_eq!(directory.name(1), Some(name_of(b"cat").as_str()));
+        assert_eq!(directory.name(3), None);
+        assert_eq!(name_of(b"").len(), NAME_LETTERS);
+        assert_ne!(name_of(b"a"), name_of(b"b"));
+    }
+
+    #[test]
+    fn a_directory_that_names_too_few_is_refused() {
+        let mut directory = directory();
+        assert!(directory.check("x").is_ok());
+        directory.starts.swap(1, 2);
+        assert!(directory.check("x").is_err());
+        directory.starts.swap(1, 2);
+        directory.names.pop();
+        assert!(directory.check("x").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn runs_hold_everything_and_are_bounded(
+            sizes in proptest::collection::vec(0usize..50, 0..200),
+            target in 1usize..100,
+            most in 1usize..20,
+        ) {
+            let size = ShardSize { target_bytes: target, most };
+            let runs = runs(&sizes, size);
+            prop_assert_eq!(runs.iter().sum::<usize>(), sizes.len());
+            prop_assert!(runs.iter().all(|&run| run > 0));
+            prop_assert!(runs.len() <= most + 1);
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! What comes of shards is what comes of everything at once, and of a plain computation.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test's helpers may fail it"
+)]
+
+mod site;
+
+use proptest::prelude::*;
+use siskin_core::build::{Bundle, ShardSizes};
+use siskin_core::codes::sign_bits;
+use siskin_core::container::{self, Kind};
+use siskin_core::dictionary::{Dictionary, Entry, Shape};
+use siskin_core::search::{Engine, Mode, Query, Scores, Step};
+use site::{DIM, PageWords, WORDS, add, ask, bundle, encoded, tiny_shards, vector};
+
+fn pages() -> impl Strategy<Value = Vec<PageWords>> {
+    let passage = proptest::collection::vec(0usize..8, 1..6);
+    let page = proptest::collection::vec(passage, 1..5);
+    proptest::collection::vec(page, 2..40)
+}
+
+fn query(text: &str, mode: Mode) -> Query<'_> {
+    Query {
+        text,
+        mode,
+        limit: 5,
+        encoded: None,
+    }
+}
+
+fn loaded(bundle: &Bundle) -> Engine {
+    let mut engine = Engine::new(bundle.manifest.clone());
+    for file in &bundle.files {
+        add(&mut engine, bundle, file.id).unwrap();
+    }
+    engine
+}
+
+fn done<T>(step: siskin_core::error::Result<Step<T>>) -> T {
+    match step.unwrap() {
+        Step::Done(answer) => answer,
+        Step::Needs(shards) => panic!("{shards:?} are missing"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn shards_loaded_as_needed_give_the_answer_of_all(
+        pages in pages(),
+        words in proptest::collection::vec(0usize..10, 1..4),
+    ) {
+        let bundle = bundle(&pages, tiny_shards()).unwrap();
+        let all = loaded(&bundle);
+        let text = words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
+        let encoded = encoded(words[0]);
+        for mode in [Mode::Words, Mode::Table, Mode::Full] {
+            let query = Query { encoded: Some(&encoded), ..query(&text, mode) };
+            let mut engine = Engine::new(bundle.manifest.clone());
+            let (rounds, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
+            prop_assert_eq!(&answer, &done(all.search(&query)));
+            prop_assert!(rounds <= 6, "{} rounds", rounds);
+        }
+    }
+
+    #[test]
+    fn the_size_of_shards_does_not_change_scores(pages in pages(), word in 0usize..10) {
+        let (tiny, large) = (
+            bundle(&pages, tiny_shards()).unwrap(),
+            bundle(&pages, ShardSizes::default()).unwrap(),
+        );
+        prop_assert!(tiny.files.len() > large.files.len());
+        let query = query(WORDS[word], Mode::Table);
+        let score = |bundle: &Bundle| done(loaded(bundle).score(&query, usize::MAX));
+        prop_assert_eq!(score(&tiny), score(&large));
+    }
+
+    #[test]
+    fn scores_are_those_of_a_plain_computation(pages in pages(), word in 0usize..10) {
+        let bundle = bundle(&pages, tiny_shards()).unwrap();
+        let found = done(loaded(&bundle).score(&query(WORDS[word], Mode::Table), usize::MAX));
+        let expected = plain_scores(&bundle, word);
+        for (found, expected) in found.pages.iter().zip(&expected.pages) {
+            prop_assert!((found - expected).abs() < 1e-3, "{} {}", found, expected);
+        }
+    }
+
+    #[test]
+    fn the_same_site_gives_the_same_bytes(pages in pages()) {
+        let build = || bundle(&pages, ShardSizes::default()).unwrap();
+        prop_assert_eq!(build(), build());
+    }
+}
+
+/// Mode `table` for one word, written down as the formula says it, over all shards.
+fn plain_scores(bundle: &Bundle, word: usize) -> Scores {
+    let pages = bundle.manifest.pages as usize;
+    let (own, title) = entries(bundle, WORDS[word]);
+    let meaning = own.meaning.unwrap_or_default();
+    let weights = &bundle.manifest.ranking.table;
+    let mut scores = vec![0.0; pages];
+    for (list, weight) in [
+        (&own.postings, weights.words),
+        (&meaning.pages, weights.meaning),
+    ] {
+        let mut of_list = vec![0.0; pages];
+        list.scores()
+            .for_each(|(page, score)| of_list[page as usize] = score);
+        add_z(&mut scores, weight, &of_list);
+    }
+    let codes = plain_codes(bundle);
+    let length = meaning
+        .row
+        .iter()
+        .map(|value| value * value)
+        .sum::<f32>()
+        .sqrt();
+    let spread = bundle.manifest.dense;
+    for (score, windows) in scores.iter_mut().zip(&codes).filter(|_| length > 0.0) {
+        let dots: Vec<f32> = windows
+            .iter()
+            .map(|code| dot(&meaning.row, code) / length)
+            .collect();
+        let best = dots.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let mean = dots.iter().sum::<f32>() / dots.len() as f32;
+        let share = bundle.manifest.ranking.mean_share;
+        let dense = (1.0 - share) * best + share * mean;
+        *score += weights.dense * (dense - spread.mean) / spread.deviation;
+    }
+    title
+        .iter()
+        .for_each(|&page| scores[page as usize] += 100.0);
+    Scores {
+        pages: scores,
+        found: Vec::new(),
+    }
+}
+
+/// What the dictionary knows of a word: of its stem and its spelling, or as a foreign word; and
+/// the pages that are titled so.
+fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
+    let stem = word
+        .strip_suffix('s')
+        .filter(|_| word == "threads")
+        .unwrap_or(word);
+    let stem = if word == "share" { "share" } else { stem };
+    let shape = Shape {
+        pages: bundle.manifest.pages,
+        dim: DIM,
+    };
+    let find = |kind: Kind, key: &str| {
+        let files = bundle.files.iter().filter(|file| file.id.kind == kind);
+        let mut found = files.filter_map(|file| {
+            let payload = container::plain_payload("f", kind, &file.bytes).unwrap();
+            Dictionary::read("f", &payload, shape)
+                .unwrap()
+                .get(key)
+                .unwrap()
+        });
+        found.next()
+    };
+    let of_stem = find(Kind::Words, stem);
+    let of_word = find(Kind::Words, word);
+    let titled = of_word.clone().unwrap_or_default().titled;
+    let site = Entry {
+        postings: of_stem.clone().unwrap_or_default().postings,
+        meaning: of_word.and_then(|entry| entry.meaning),
+        titled: Vec::new(),
+    };
+    if site.meaning.is_none() && site.postings.entries.is_empty() {
+        return (find(Kind::Foreign, word).unwrap_or_default(), titled);
+    }
+    let mut site = site;
+    if site.meaning.is_none()
+        && let Some(mut meaning) = of_stem.and_then(|entry| entry.meaning)
+    {
+        meaning.row.iter_mut().for_each(|value| *value *= 0.7);
+        meaning.pages.scale *= 0.7;
+        site.meaning = Some(meaning);
+    }
+    (site, titled)
+}
+
+/// The codes of all pages as signs.
+fn plain_codes(bundle: &Bundle) -> Vec<Vec<Vec<f32>>> {
+    let mut codes = vec![Vec::new(); bundle.manifest.pages as usize];
+    for file in bundle
+        .files
+        .iter()
+        .filter(|file| file.id.kind == Kind::Codes)
+    {
+        let payload = container::plain_payload("c", Kind::Codes, &file.bytes).unwrap();
+        let shard = siskin_core::codes::Codes::read("c", &payload, DIM).unwrap();
+        for page in shard.pages() {
+            let sign = |code: &[u8], i: usize| {
+                if code[i / 8] >> (i % 8) & 1 == 1 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            };
+            let windows = shard.of_page(page).unwrap();
+            codes[page as usize] = windows
+                .map(|code| (0..DIM).map(|i| sign(code, i)).collect())
+                .collect();
+        }
+    }
+    codes
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
+    let count = scores.len() as f32;
+    let mean = scores.iter().sum::<f32>() / count;
+    let variance = scores
+        .iter()
+        .map(|score| (score - mean).powi(2))
+        .sum::<f32>()
+        / count;
+    if variance.sqrt() > f32::EPSILON {
+        let z = scores.iter().map(|score| (score - mean) / variance.sqrt());
+        sum.iter_mut()
+            .zip(z)
+            .for_each(|(sum, z)| *sum += weight * z);
+    }
+}
+
+fn site() -> Bundle {
+    let pages: Vec<PageWords> = (0..24)
+        .map(|i| vec![vec![i % 8, (i / 3) % 8], vec![i % 5]])
+        .collect();
+    bundle(&pages, tiny_shards()).unwrap()
+}
+
+#[test]
+fn a_question_takes_three_rounds() {
+    let bundle = site();
+    for text in ["share threads", "panic", "how does a mutex share"] {
+        let mut engine = Engine::new(bundle.manifest.clone());
+        let query = query(text, Mode::Table);
+        let (rounds, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
+        assert!(rounds <= 3, "{text}: {rounds} rounds");
+        assert!(!answer.results.is_empty());
+    }
+}
+
+#[test]
+fn words_of_the_site_are_not_looked_for_among_foreign_ones() {
+    let bundle = site();
+    let mut engine = Engine::new(bundle.manifest.clone());
+    for (text, foreign) in [("share threads mutex", false), ("kitten", true)] {
+        let query = query(text, Mode::Table);
+        let mut asked = Vec::new();
+        while let Step::Needs(shards) = engine.search(&query).unwrap() {
+            for id in shards {
+                add(&mut engine, &bundle, id).unwrap();
+                asked.push(id.kind);
+            }
+        }
+        assert_eq!(asked.contains(&Kind::Foreign), foreign, "{text}: {asked:?}");
+        assert!(!asked.contains(&Kind::Spelling), "{text}: {asked:?}");
+    }
+}
+
+#[test]
+fn nonsense_finds_nothing_and_a_typing_error_its_word() {
+    let bundle = site();
+    let mut engine = Engine::new(bundle.manifest.clone());
+    let mut search = |text: &str| {
+        let query = query(text, Mode::Table);
+        ask(&mut engine, &bundle, |engine| engine.search(&query))
+            .unwrap()
+            .1
+    };
+    assert!(search("zzzz qqqq").results.is_empty());
+    let answer = search("mutxe");
+    assert_eq!(answer.suggestions, ["mutex"]);
+    assert!(!answer.results.is_empty());
+}
+
+#[test]
+fn the_page_with_the_title_comes_first() {
+    let bundle = site();
+    let mut engine = Engine::new(bundle.manifest.clone());
+    let query = query("mutex panic", Mode::Table);
+    let (_, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
+    let titled: Vec<&str> = answer
+        .results
+        .iter()
+        .map(|result| result.title.as_str())
+        .collect();
+    assert!(
+        titled.starts_with(&["mutex panic"]) || !titled.contains(&"mutex panic"),
+        "{titled:?}"
+    );
+}
+
+#[test]
+fn the_codes_of_a_vector_are_its_signs() {
+    let bits = sign_bits(&vector(1));
+    assert_eq!(bits.len(), 2);
+}

@@ -1,0 +1,145 @@
+//! Small sites with made-up codes, cut into many shards.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    dead_code,
+    reason = "a test's helpers may fail it, and each test file uses some of them"
+)]
+
+use siskin_core::build::{BuildOptions, Builder, Bundle, ShardSizes};
+use siskin_core::container;
+use siskin_core::encoded::{EncodedQuery, PassageCodes, TokenWinners};
+use siskin_core::error::Result;
+use siskin_core::ids::PieceId;
+use siskin_core::manifest::{BucketInfo, EncoderInfo};
+use siskin_core::page::{Page, Passage};
+use siskin_core::rows::GenericRows;
+use siskin_core::search::{Engine, Step};
+use siskin_core::shards::{ShardId, ShardSize};
+
+pub const DIM: usize = 12;
+/// Words of the sites; the last two are of the vocabulary only.
+pub const WORDS: [&str; 10] = [
+    "cat", "dog", "share", "thread", "threads", "mutex", "panic", "option", "fibre", "kitten",
+];
+const USED: usize = WORDS.len() - 2;
+
+/// A page as the numbers of its words, passage by passage.
+pub type PageWords = Vec<Vec<usize>>;
+
+fn codes(words: &[usize]) -> PassageCodes {
+    let piece = |word: &usize| PieceId((*word % USED) as u32);
+    let winners = |word: &usize| [(*word % USED) as u32 * 3, 40];
+    PassageCodes {
+        pieces: words.iter().map(piece).collect(),
+        winners: vec![TokenWinners {
+            k: 2,
+            dimensions: words.iter().flat_map(winners).collect(),
+            activations: words.iter().flat_map(|_| [1.0, 0.5]).collect(),
+        }],
+        dense: vector(words.first().copied().unwrap_or_default() % USED),
+    }
+}
+
+pub fn vector(word: usize) -> Vec<f32> {
+    (0..DIM)
+        .map(|i| ((i + 1) as f32 * (word + 1) as f32).sin())
+        .collect()
+}
+
+fn page(number: usize, words: &PageWords) -> Page {
+    let text = |words: &Vec<usize>| {
+        let words: Vec<&str> = words.iter().map(|word| WORDS[word % USED]).collect();
+        words.join(" ")
+    };
+    let passage = |words: &Vec<usize>| Passage {
+        text: text(words),
+        headings: vec![format!("Heading {number}")],
+        anchor: Some(format!("a{number}")),
+    };
+    Page {
+        url: format!("/{number}"),
+        title: words.first().map(text).unwrap_or_default(),
+        passages: words.iter().map(passage).collect(),
+        ..Page::default()
+    }
+}
+
+/// Shards so small that a site has many of each kind.
+pub fn tiny_shards() -> ShardSizes {
+    let size = |target_bytes| ShardSize {
+        target_bytes,
+        most: 99,
+    };
+    ShardSizes {
+        words: size(40),
+        foreign: size(40),
+        codes: size(4),
+        whole_codes_bytes: 0,
+        records: size(60),
+        uhd: size(4),
+    }
+}
+
+pub fn bundle(pages: &[PageWords], shards: ShardSizes) -> Result<Bundle> {
+    let encoder = EncoderInfo {
+        dim: DIM,
+        buckets: vec![BucketInfo::default()],
+        ..EncoderInfo::default()
+    };
+    let options = BuildOptions {
+        shards,
+        ..BuildOptions::default()
+    };
+    let mut builder = Builder::new(options, encoder);
+    for (number, words) in pages.iter().enumerate() {
+        let codes: Vec<PassageCodes> = words.iter().map(|words| codes(words)).collect();
+        builder.add_page(page(number, words), &codes)?;
+    }
+    let vocabulary = WORDS.map(str::to_owned);
+    let generic = GenericRows {
+        dim: DIM,
+        static_rows: (0..WORDS.len())
+            .flat_map(|word| vector(word % USED))
+            .collect(),
+        generic: vec![vec![vec![(7, 1.0)]; WORDS.len()]],
+        alone: vec![vec![vec![(40, 1.0)]; WORDS.len()]],
+    };
+    builder.finish(&vocabulary, &generic)
+}
+
+/// A query as a network might see it.
+pub fn encoded(word: usize) -> EncodedQuery {
+    EncodedQuery {
+        buckets: vec![vec![((word % USED) as u32 * 3, 1.0), (40, 0.2), (999, 1.0)]],
+        dense: vector(word),
+    }
+}
+
+/// Adds a shard of `bundle` to `engine`.
+pub fn add(engine: &mut Engine, bundle: &Bundle, id: ShardId) -> Result<()> {
+    let file = bundle.files.iter().find(|file| file.id == id).unwrap();
+    let payload = container::plain_payload(&file.path, id.kind, &file.bytes)?;
+    engine.add(id, &file.bytes, Some(&payload))
+}
+
+/// Asks until nothing is missing; how often shards had to be added, and the answer.
+pub fn ask<T>(
+    engine: &mut Engine,
+    bundle: &Bundle,
+    ask: impl Fn(&Engine) -> Result<Step<T>>,
+) -> Result<(usize, T)> {
+    for round in 0.. {
+        match ask(engine)? {
+            Step::Done(answer) => return Ok((round, answer)),
+            Step::Needs(shards) => {
+                assert!(!shards.is_empty(), "a step that needs nothing is no step");
+                for id in shards {
+                    add(engine, bundle, id)?;
+                }
+            }
+        }
+    }
+    unreachable!("the loop has no end")
+}
