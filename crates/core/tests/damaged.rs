@@ -66,7 +66,7 @@ fn a_shard_with_any_byte_altered_is_refused_or_read_without_panic() {
     for file in 0..bundle.files.len() {
         let length = bundle.files[file].bytes.len() - HEADER_BYTES;
         for at in 0..length {
-            // Half of the answers differ, or not; the point is that they come or are refused.
+            // Whether the answer differs does not matter here: it comes or is refused.
             let _ = answers(&altered(&bundle, file, |payload| {
                 let at = at % payload.len().max(1);
                 if let Some(byte) = payload.get_mut(at) {
