@@ -35,7 +35,7 @@ impl QueryEncoder {
         })
     }
 
-    /// The query as the network sees it: an object that the other module's `search_encoded` reads.
+    /// The query as the network sees it: an object that the other module's `search` reads.
     ///
     /// # Errors
     /// `internal` when the network fails.
