@@ -3,7 +3,7 @@
 use crate::page::{Page, Passage};
 use crate::query::{AnalyzedQuery, QueryWord};
 use crate::search::{Match, MatchKind};
-use crate::text::{Analyzer, Term, TermKind, fold};
+use crate::text::{Analyzer, Term, TermKind};
 
 /// Length of an excerpt, in characters.
 const EXCERPT_CHARACTERS: usize = 240;
@@ -11,8 +11,6 @@ const EXCERPT_CHARACTERS: usize = 240;
 const LEAD_CHARACTERS: usize = 60;
 /// What a word in the passage's own heading counts, against one in its text.
 const HEADING_WEIGHT: f32 = 2.0;
-/// Letters that a word and its stem have in common at their beginning.
-const BEGINNING_LETTERS: usize = 3;
 /// What a word's neighbour counts, times their cosine.
 const NEIGHBOUR_WEIGHT: f32 = 0.7;
 /// How much all words of the query count against a deviation of the dense score, when the passage
@@ -38,44 +36,13 @@ pub fn best_passage(
     dense: impl Fn(usize) -> f32,
 ) -> usize {
     let mut best = (f32::NEG_INFINITY, 0);
-    let beginnings = beginnings(query);
     for (at, passage) in page.passages.iter().enumerate() {
-        let words = match may_hold(passage, &beginnings) {
-            true => words_share(query, passage, analyzer),
-            false => 0.0,
-        };
-        let score = WORDS_WEIGHT * words + dense(at);
+        let score = WORDS_WEIGHT * words_share(query, passage, analyzer) + dense(at);
         if score > best.0 {
             best = (score, at);
         }
     }
     best.1
-}
-
-/// How all that can be found of a query begins, in folded letters: analysing a text costs a hundred
-/// times as much as looking for these in it. Empty, which every text holds, for a term that is not
-/// all letters, since separators within numbers and symbols may differ.
-fn beginnings(query: &AnalyzedQuery) -> Vec<String> {
-    let neighbours = |word: &'_ QueryWord| -> Vec<String> {
-        let meanings = word.meaning.iter();
-        let near = meanings.flat_map(|(meaning, _)| &meaning.neighbours);
-        near.map(|(near, _)| near.clone()).collect()
-    };
-    let words = query.words.iter();
-    let found = words.flat_map(|word| word.terms.iter().cloned().chain(neighbours(word)));
-    found
-        .map(|term| match term.chars().all(char::is_alphabetic) {
-            true => term.chars().take(BEGINNING_LETTERS).collect(),
-            false => String::new(),
-        })
-        .collect()
-}
-
-/// Whether anything that begins so can be in a passage.
-fn may_hold(passage: &Passage, beginnings: &[String]) -> bool {
-    let texts = std::iter::once(&passage.text).chain(passage.headings.last());
-    let mut folded = texts.map(|text| fold(text));
-    folded.any(|text| beginnings.iter().any(|beginning| text.contains(beginning)))
 }
 
 /// Which share of the query's words, by rarity, a passage has: 0 to [`HEADING_WEIGHT`].
@@ -290,20 +257,6 @@ mod tests {
         };
         assert_eq!(found[0], expected(MatchKind::Word, "request", "request"));
         assert_eq!(found[1], expected(MatchKind::Meaning, "stop", "Abort"));
-    }
-
-    #[test]
-    fn a_passage_is_read_if_it_may_hold_a_word_or_a_neighbour() {
-        let query = |word: QueryWord| AnalyzedQuery {
-            words: vec![word],
-            ..AnalyzedQuery::default()
-        };
-        let holds = |query: &AnalyzedQuery, text: &str| {
-            may_hold(&page(&[text]).passages[0], &beginnings(query))
-        };
-        let plain = query(word("stop", &["cancel"]));
-        assert!(holds(&plain, "Stopping") && holds(&plain, "it CANCELS"));
-        assert!(!holds(&plain, "begin") && holds(&query(word("x1", &[])), "begin"));
     }
 
     #[test]
