@@ -1,9 +1,15 @@
 //! Which passage of a page answers a query, why, and the piece of text that shows it.
+//!
+//! A page's terms are cut once, when it is first shown ([`PageTerms`]); what a query seeks is worked
+//! out once for all pages ([`Sought`]).
 
-use crate::page::{Page, Passage};
+use crate::page::Page;
 use crate::query::{AnalyzedQuery, QueryWord};
 use crate::search::{Match, MatchKind};
-use crate::text::{Analyzer, Term, TermKind};
+use crate::text::{Analyzer, Term, TermKind, chunks};
+use std::collections::HashMap;
+use std::ops::Range;
+use xxhash_rust::xxh64::xxh64;
 
 /// Length of an excerpt, in characters.
 const EXCERPT_CHARACTERS: usize = 240;
@@ -26,129 +32,266 @@ pub struct Explanation {
     pub excerpt: String,
 }
 
-/// The passage of a page that answers best: by the query's words in it and its dense score.
-/// `dense` gives the score of a passage in deviations.
-#[must_use]
-pub fn best_passage(
-    query: &AnalyzedQuery,
-    page: &Page,
-    analyzer: &Analyzer,
-    dense: impl Fn(usize) -> f32,
-) -> usize {
-    let mut best = (f32::NEG_INFINITY, 0);
-    for (at, passage) in page.passages.iter().enumerate() {
-        let score = WORDS_WEIGHT * words_share(query, passage, analyzer) + dense(at);
-        if score > best.0 {
-            best = (score, at);
+/// A term, as 64 bits of its XXH64: two terms of a page that share them are not to be expected.
+type TermHash = u64;
+
+fn hash(term: &str) -> TermHash {
+    xxh64(term.as_bytes(), 0)
+}
+
+/// A text of a page: twice the passage's number for its body, one more for its heading.
+type Place = u32;
+const TITLE: Place = Place::MAX;
+
+fn body(passage: usize) -> Place {
+    passage as u32 * 2
+}
+
+fn heading(passage: usize) -> Place {
+    passage as u32 * 2 + 1
+}
+
+/// A term where it stands.
+#[derive(Clone, Copy, Debug)]
+struct Occurrence {
+    term: TermHash,
+    place: Place,
+    start: u32,
+    end: u32,
+    is_word: bool,
+}
+
+/// Where the terms of a page stand.
+#[derive(Debug)]
+pub struct PageTerms {
+    /// By term, then by place, then by where they stand.
+    occurrences: Vec<Occurrence>,
+    passages: usize,
+}
+
+impl PageTerms {
+    /// The terms of a page's title, passages and their innermost headings.
+    #[must_use]
+    pub fn of(page: &Page, analyzer: &Analyzer) -> Self {
+        let mut cutter = Cutter {
+            analyzer,
+            known: HashMap::new(),
+            occurrences: Vec::new(),
+        };
+        cutter.cut(TITLE, &page.title);
+        for (at, passage) in page.passages.iter().enumerate() {
+            cutter.cut(body(at), &passage.text);
+            if let Some(text) = passage.headings.last() {
+                cutter.cut(heading(at), text);
+            }
+        }
+        let mut occurrences = cutter.occurrences;
+        occurrences.sort_unstable_by_key(|found| (found.term, found.place, found.start));
+        Self {
+            occurrences,
+            passages: page.passages.len(),
         }
     }
-    best.1
-}
 
-/// Which share of the query's words, by rarity, a passage has: 0 to [`HEADING_WEIGHT`].
-fn words_share(query: &AnalyzedQuery, passage: &Passage, analyzer: &Analyzer) -> f32 {
-    let terms = |text: &str| -> Vec<String> {
-        let terms = analyzer.terms(text).into_iter();
-        terms.map(|term| term.text).collect()
-    };
-    let text = terms(&passage.text);
-    let heading = passage
-        .headings
-        .last()
-        .map(|heading| terms(heading))
-        .unwrap_or_default();
-    let (mut found, mut all) = (0.0, 0.0);
-    for word in &query.words {
-        let weight = word.lists.iter().map(|(list, weight)| list.scale * weight);
-        let weight = weight.fold(0.0, f32::max);
-        let share = |terms: &[String]| share_of_word(word, terms, analyzer);
-        all += weight;
-        found += weight * (HEADING_WEIGHT * share(&heading)).max(share(&text));
+    /// Where a term stands, from a place on.
+    fn of_term(&self, term: TermHash, from: Place) -> &[Occurrence] {
+        let key = |found: &Occurrence| (found.term, found.place);
+        let start = self
+            .occurrences
+            .partition_point(|found| key(found) < (term, from));
+        let rest = &self.occurrences[start..];
+        &rest[..rest.partition_point(|found| found.term == term)]
     }
-    if all > 0.0 { found / all } else { 0.0 }
-}
 
-/// 1 when a word is among terms, less when one of its neighbours is, else 0.
-fn share_of_word(word: &QueryWord, terms: &[String], analyzer: &Analyzer) -> f32 {
-    if word.terms.iter().any(|term| terms.contains(term)) {
-        return 1.0;
-    }
-    let neighbours = word
-        .meaning
-        .iter()
-        .flat_map(|(meaning, _)| &meaning.neighbours);
-    let near = neighbours.filter(|(near, _)| terms.contains(&analyzer.stem(near)));
-    near.map(|(_, cosine)| NEIGHBOUR_WEIGHT * cosine)
-        .fold(0.0, f32::max)
-}
-
-/// Explains one passage of a page.
-#[must_use]
-pub fn passage(
-    query: &AnalyzedQuery,
-    page: &Page,
-    passage: &Passage,
-    analyzer: &Analyzer,
-) -> Explanation {
-    let texts = std::iter::once(&passage.text)
-        .chain(passage.headings.last())
-        .chain(std::iter::once(&page.title));
-    let fields: Vec<(&str, Vec<Term>)> = texts
-        .map(|text| (text.as_str(), analyzer.terms(text)))
-        .collect();
-    let mut explanation = Explanation::default();
-    let mut first_match = None;
-    for word in query
-        .words
-        .iter()
-        .filter(|word| word.term.kind != TermKind::Part && !word.stop_word)
-    {
-        if let Some((found, position)) = best_match(word, &fields, analyzer) {
-            first_match = [first_match, position].into_iter().flatten().min();
-            explanation.matches.push(found);
-        }
-    }
-    explanation.excerpt = excerpt(&passage.text, first_match.unwrap_or_default());
-    explanation
-}
-
-/// The passage's best answer to a query word, and where it stands if in the body.
-fn best_match(
-    word: &QueryWord,
-    fields: &[(&str, Vec<Term>)],
-    analyzer: &Analyzer,
-) -> Option<(Match, Option<usize>)> {
-    let find = |is_match: &dyn Fn(&Term) -> bool| {
-        fields
+    /// Per place how well a word is met there: 1 by itself, less by one of its neighbours, else 0.
+    fn shares(&self, word: &SoughtWord) -> Vec<f32> {
+        let mut shares = vec![0.0f32; 2 * self.passages];
+        let near = word
+            .near
             .iter()
-            .enumerate()
-            .find_map(|(field, (text, terms))| {
-                let term = terms.iter().find(|term| is_match(term))?;
-                Some((field, &text[term.span.clone()], term.span.start))
+            .map(|&(term, cosine)| (term, NEIGHBOUR_WEIGHT * cosine));
+        for (term, share) in word.terms.iter().map(|&term| (term, 1.0)).chain(near) {
+            for found in self.of_term(term, 0) {
+                if let Some(best) = shares.get_mut(found.place as usize) {
+                    *best = best.max(share);
+                }
+            }
+        }
+        shares
+    }
+}
+
+/// Cuts the texts of a page. Most of a page's chunks repeat: each is cut once.
+struct Cutter<'a> {
+    analyzer: &'a Analyzer,
+    /// Terms of a chunk; where they stand is counted from its beginning.
+    known: HashMap<&'a str, Vec<Occurrence>>,
+    occurrences: Vec<Occurrence>,
+}
+
+impl<'a> Cutter<'a> {
+    fn cut(&mut self, place: Place, text: &'a str) {
+        for chunk in chunks(text) {
+            let analyzer = self.analyzer;
+            let known = self.known.entry(&text[chunk.clone()]);
+            let terms = known.or_insert_with_key(|chunk| {
+                let terms = analyzer.terms(chunk);
+                terms.iter().map(Occurrence::of).collect()
+            });
+            let start = chunk.start as u32;
+            self.occurrences.extend(terms.iter().map(|term| Occurrence {
+                place,
+                start: start + term.start,
+                end: start + term.end,
+                ..*term
+            }));
+        }
+    }
+}
+
+impl Occurrence {
+    fn of(term: &Term) -> Self {
+        Self {
+            term: hash(&term.text),
+            place: 0,
+            start: term.span.start as u32,
+            end: term.span.end as u32,
+            is_word: term.kind == TermKind::Word,
+        }
+    }
+
+    fn span(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// What a query seeks in the pages that it has found.
+#[derive(Debug)]
+pub struct Sought<'a> {
+    words: Vec<SoughtWord<'a>>,
+}
+
+#[derive(Debug)]
+struct SoughtWord<'a> {
+    word: &'a QueryWord,
+    /// The word's own term and those found for it.
+    terms: Vec<TermHash>,
+    /// Its neighbours in meaning, nearest first, with their cosine.
+    near: Vec<(TermHash, f32)>,
+    /// How rare it is.
+    weight: f32,
+}
+
+impl<'a> Sought<'a> {
+    /// What `query` seeks.
+    #[must_use]
+    pub fn by(query: &'a AnalyzedQuery, analyzer: &Analyzer) -> Self {
+        let words = query.words.iter().filter(|word| !word.stop_word);
+        Self {
+            words: words.map(|word| SoughtWord::of(word, analyzer)).collect(),
+        }
+    }
+
+    /// The passage of a page that answers best: by the query's words in it and its dense score.
+    /// `dense` gives the score of a passage in deviations.
+    #[must_use]
+    pub fn best_passage(&self, terms: &PageTerms, dense: impl Fn(usize) -> f32) -> usize {
+        let mut found = vec![0.0; terms.passages];
+        let mut all = 0.0;
+        for word in self.words.iter().filter(|word| word.weight > 0.0) {
+            let shares = terms.shares(word);
+            all += word.weight;
+            for (found, share) in found.iter_mut().zip(shares.chunks_exact(2)) {
+                *found += word.weight * share[0].max(HEADING_WEIGHT * share[1]);
+            }
+        }
+        let mut best = (f32::NEG_INFINITY, 0);
+        for (at, found) in found.into_iter().enumerate() {
+            let words = if all > 0.0 { found / all } else { 0.0 };
+            let score = WORDS_WEIGHT * words + dense(at);
+            if score > best.0 {
+                best = (score, at);
+            }
+        }
+        best.1
+    }
+
+    /// Explains one passage of a page.
+    #[must_use]
+    pub fn explain(&self, page: &Page, passage: usize, terms: &PageTerms) -> Explanation {
+        let Some(shown) = page.passages.get(passage) else {
+            return Explanation::default();
+        };
+        let mut explanation = Explanation::default();
+        let mut first_match = None;
+        for word in &self.words {
+            let Some((kind, found)) = word.best_match(passage, terms) else {
+                continue;
+            };
+            let text = match found.place {
+                TITLE => Some(&page.title),
+                place if place == heading(passage) => shown.headings.last(),
+                _ => {
+                    let start = found.span().start;
+                    first_match = Some(first_match.map_or(start, |first: usize| first.min(start)));
+                    Some(&shown.text)
+                }
+            };
+            explanation.matches.push(Match {
+                kind,
+                query: word.word.term.surface.clone(),
+                text: text
+                    .and_then(|text| text.get(found.span()))
+                    .unwrap_or_default()
+                    .to_owned(),
+            });
+        }
+        explanation.excerpt = excerpt(&shown.text, first_match.unwrap_or_default());
+        explanation
+    }
+}
+
+impl<'a> SoughtWord<'a> {
+    fn of(word: &'a QueryWord, analyzer: &Analyzer) -> Self {
+        let neighbours = word
+            .meaning
+            .iter()
+            .flat_map(|(meaning, _)| &meaning.neighbours);
+        let near = neighbours.map(|(near, cosine)| (hash(&analyzer.stem(near)), *cosine));
+        let weights = word.lists.iter().map(|(list, weight)| list.scale * weight);
+        Self {
+            terms: word.terms.iter().map(|term| hash(term)).collect(),
+            near: near.collect(),
+            weight: weights.fold(0.0, f32::max),
+            word,
+        }
+    }
+
+    /// A passage's best answer to the word: in its text, else its heading, else the page's title.
+    fn best_match(&self, passage: usize, terms: &PageTerms) -> Option<(MatchKind, Occurrence)> {
+        if self.word.term.kind == TermKind::Part {
+            return None;
+        }
+        let places = [body(passage), heading(passage), TITLE];
+        let first = |sought: &[TermHash], words_only: bool| {
+            places.into_iter().find_map(|place| {
+                let stands = sought.iter().filter_map(|&term| {
+                    let found = terms.of_term(term, place).iter();
+                    let mut found = found.take_while(|found| found.place == place);
+                    found.find(|found| found.is_word || !words_only).copied()
+                });
+                stands.min_by_key(|found| found.start)
             })
-    };
-    let same = find(&|term| term.text == word.term.text || word.terms.contains(&term.text));
-    let neighbours = word
-        .meaning
-        .iter()
-        .flat_map(|(meaning, _)| &meaning.neighbours);
-    let near = || {
-        neighbours.clone().find_map(|(near, _)| {
-            let stem = analyzer.stem(near);
-            find(&|term| term.kind == TermKind::Word && term.text == stem)
-        })
-    };
-    let (kind, found) = match same {
-        Some(found) => (MatchKind::Word, found),
-        None => (MatchKind::Meaning, near()?),
-    };
-    let (field, text, start) = found;
-    let found = Match {
-        kind,
-        query: word.term.surface.clone(),
-        text: text.to_owned(),
-    };
-    Some((found, (field == 0).then_some(start)))
+        };
+        let mut same = self.terms.clone();
+        same.push(hash(&self.word.term.text));
+        if let Some(found) = first(&same, false) {
+            return Some((MatchKind::Word, found));
+        }
+        let mut near = self.near.iter();
+        let found = near.find_map(|&(term, _)| first(&[term], true))?;
+        Some((MatchKind::Meaning, found))
+    }
 }
 
 /// At most [`EXCERPT_CHARACTERS`] of `text` around byte `position`, cut between words.
@@ -194,8 +337,10 @@ mod tests {
     use super::*;
     use crate::dictionary::Meaning;
     use crate::lists::PageList;
+    use crate::page::Passage;
     use crate::query::Relation;
     use crate::text::Stemming;
+    use proptest::prelude::*;
 
     #[test]
     fn excerpts_are_cut_between_words_around_the_match() {
@@ -249,7 +394,10 @@ mod tests {
         };
         let page = page(&["To Abort a request"]);
         let analyzer = Analyzer::new(Stemming::None);
-        let found = passage(&query, &page, &page.passages[0], &analyzer).matches;
+        let terms = PageTerms::of(&page, &analyzer);
+        let found = Sought::by(&query, &analyzer)
+            .explain(&page, 0, &terms)
+            .matches;
         let expected = |kind, query: &str, text: &str| Match {
             kind,
             query: query.to_owned(),
@@ -267,8 +415,30 @@ mod tests {
         };
         let page = page(&["hay", "a needle", "hay"]);
         let analyzer = Analyzer::new(Stemming::None);
-        assert_eq!(best_passage(&query, &page, &analyzer, |_| 0.0), 1);
+        let terms = PageTerms::of(&page, &analyzer);
+        let sought = Sought::by(&query, &analyzer);
+        assert_eq!(sought.best_passage(&terms, |_| 0.0), 1);
         let dense = |at| if at == 2 { 9.0 } else { 0.0 };
-        assert_eq!(best_passage(&query, &page, &analyzer, dense), 2);
+        assert_eq!(sought.best_passage(&terms, dense), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn terms_of_a_page_are_those_of_its_texts(
+            texts in proptest::collection::vec("[aB1_.:() ]{0,20}", 1..4)
+        ) {
+            let analyzer = Analyzer::new(Stemming::English);
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let terms = PageTerms::of(&page(&texts), &analyzer);
+            let mut cut = 0;
+            for (at, text) in texts.iter().enumerate() {
+                for term in analyzer.terms(text) {
+                    let mut found = terms.of_term(hash(&term.text), body(at)).iter();
+                    prop_assert!(found.any(|found| found.place == body(at) && found.span() == term.span));
+                    cut += 1;
+                }
+            }
+            prop_assert_eq!(terms.occurrences.len(), cut);
+        }
     }
 }

@@ -66,10 +66,11 @@ impl Records {
         Ok(Self { first_page, pages })
     }
 
-    /// A page of the site; `None` when it is not of this shard.
+    /// A page of the site and its place in the shard; `None` when it is not of this shard.
     #[must_use]
-    pub fn page(&self, page: u32) -> Option<&Page> {
-        self.pages.get(page.checked_sub(self.first_page)? as usize)
+    pub fn page(&self, page: u32) -> Option<(usize, &Page)> {
+        let at = page.checked_sub(self.first_page)? as usize;
+        Some((at, self.pages.get(at)?))
     }
 
     /// All pages of the shard with their numbers on the site.
@@ -216,8 +217,8 @@ mod tests {
             page("/y", vec![passage(Some("a"), &["A"], "three")]),
         ];
         let shard = open(&write(7, &pages)).unwrap();
-        assert_eq!(shard.page(7), Some(&pages[0]));
-        assert_eq!(shard.page(8), Some(&pages[1]));
+        assert_eq!(shard.page(7), Some((0, &pages[0])));
+        assert_eq!(shard.page(8), Some((1, &pages[1])));
         assert!(shard.page(6).is_none() && shard.page(9).is_none());
     }
 

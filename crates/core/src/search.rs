@@ -13,7 +13,7 @@ use crate::container::{self, Kind, Payload};
 use crate::dictionary::{Dictionary as Shard, Entry, Shape};
 use crate::encoded::EncodedQuery;
 use crate::error::{Error, Result};
-use crate::explain;
+use crate::explain::{PageTerms, Sought};
 use crate::fusion::Moments;
 use crate::lexical::rarity;
 use crate::manifest::{Manifest, Weights};
@@ -26,6 +26,7 @@ use crate::uhd::{self, Lists, Map};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Results when no limit is given.
 pub const DEFAULT_LIMIT: usize = 10;
@@ -152,6 +153,31 @@ const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.
 const TITLE_BONUS: f32 = 100.0;
 
+/// A shard of records, and the terms of those of its pages that were shown.
+#[derive(Debug)]
+struct Shown {
+    records: Records,
+    terms: Vec<OnceLock<PageTerms>>,
+}
+
+impl Shown {
+    fn new(records: Records) -> Self {
+        Self {
+            terms: records.pages().map(|_| OnceLock::new()).collect(),
+            records,
+        }
+    }
+
+    fn page(&self, page: u32, analyzer: &Analyzer) -> Option<(&Page, &PageTerms)> {
+        let (at, record) = self.records.page(page)?;
+        let terms = self.terms.get(at)?;
+        Some((
+            record,
+            terms.get_or_init(|| PageTerms::of(record, analyzer)),
+        ))
+    }
+}
+
 /// A bundle, as far as it is loaded.
 #[derive(Debug)]
 pub struct Engine {
@@ -161,7 +187,7 @@ pub struct Engine {
     foreign: HashMap<u32, Shard>,
     spelling: HashMap<u32, Shard>,
     codes: HashMap<u32, Codes>,
-    records: HashMap<u32, Records>,
+    records: HashMap<u32, Shown>,
     maps: HashMap<u32, Map>,
     lists: HashMap<(u32, u32), Lists>,
 }
@@ -237,7 +263,10 @@ impl Engine {
             Kind::Foreign => drop(self.foreign.insert(number, words(payload)?)),
             Kind::Spelling => drop(self.spelling.insert(number, words(payload)?)),
             Kind::Codes => drop(self.codes.insert(number, Codes::read(path, payload, dim)?)),
-            Kind::Records => drop(self.records.insert(number, Records::read(path, payload)?)),
+            Kind::Records => {
+                let shown = Shown::new(Records::read(path, payload)?);
+                self.records.insert(number, shown);
+            }
             Kind::Map => {
                 let map = Map::read(path, payload, shape.pages)?;
                 self.maps.insert(id.bucket, map);
@@ -264,9 +293,10 @@ impl Engine {
         let mut wanted = Wanted::default();
         let order = ranked.order(query.limit);
         let mut results = Vec::with_capacity(order.len());
+        let sought = Sought::by(&ranked.query, &self.analyzer);
         for page in order {
             match self.record(page) {
-                Ok(record) => results.push(self.result(page, record, &ranked)),
+                Ok(record) => results.push(self.result(page, record, &sought, &ranked)),
                 Err(Miss::Shard(shard)) => wanted.insert(shard),
                 Err(Miss::Damaged(error)) => return Err(error),
             }
@@ -276,7 +306,7 @@ impl Engine {
         }
         Ok(Step::Done(Answer {
             results,
-            suggestions: ranked.query.suggestions,
+            suggestions: ranked.query.suggestions.clone(),
         }))
     }
 
@@ -414,11 +444,11 @@ impl Engine {
         })
     }
 
-    fn record(&self, page: u32) -> std::result::Result<&Page, Miss> {
+    fn record(&self, page: u32) -> std::result::Result<(&Page, &PageTerms), Miss> {
         let directory = &self.manifest.shards.records;
         let (number, shard) = of_page(directory, &self.records, Kind::Records, page)?;
         shard
-            .page(page)
+            .page(page, &self.analyzer)
             .ok_or_else(|| self.misplaced(Kind::Records, number))
     }
 
@@ -530,27 +560,31 @@ impl Engine {
         Ok(map.page_scores(&overlaps, self.manifest.ranking.mean_share))
     }
 
-    fn result(&self, page: u32, record: &Page, ranked: &Ranked) -> SearchResult {
+    fn result(
+        &self,
+        page: u32,
+        (record, terms): (&Page, &PageTerms),
+        sought: &Sought<'_>,
+        ranked: &Ranked,
+    ) -> SearchResult {
         let windows = ranked.windows.get(&page);
         let window = self.manifest.window.max(1) as usize;
         let dense = |passage: usize| {
             let score = windows.and_then(|windows| windows.get(passage / window));
             score.copied().unwrap_or_default()
         };
-        let query = &ranked.query;
-        let best = explain::best_passage(query, record, &self.analyzer, dense);
-        let empty = crate::page::Passage::default();
-        let passage = record.passages.get(best).unwrap_or(&empty);
-        let explanation = explain::passage(query, record, passage, &self.analyzer);
+        let best = sought.best_passage(terms, dense);
+        let explanation = sought.explain(record, best, terms);
+        let passage = record.passages.get(best);
         let anchor = passage
-            .anchor
-            .as_ref()
+            .and_then(|passage| passage.anchor.as_ref())
             .map(|anchor| format!("#{}", fragment(anchor)))
             .unwrap_or_default();
+        let heading = passage.and_then(|passage| passage.headings.last());
         SearchResult {
             url: format!("{}{anchor}", record.url),
             title: record.title.clone(),
-            heading: passage.headings.last().cloned().unwrap_or_default(),
+            heading: heading.cloned().unwrap_or_default(),
             excerpt: explanation.excerpt,
             score: ranked.scores.pages[page as usize],
             matches: explanation.matches,

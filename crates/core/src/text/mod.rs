@@ -149,7 +149,7 @@ pub fn fold(text: &str) -> String {
 }
 
 /// Runs without white space.
-fn chunks(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+pub(crate) fn chunks(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let start_of = move |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
     text.split_whitespace()
         .map(move |chunk| start_of(chunk)..start_of(chunk) + chunk.len())
