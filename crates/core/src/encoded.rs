@@ -2,7 +2,6 @@
 
 use crate::ids::PieceId;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The winners of one bucket: for each token its `k` strongest dimensions (UHD-BERT, eq. 3).
@@ -96,49 +95,17 @@ impl TokenWinners {
     }
 }
 
-impl EncodedQuery {
-    /// The same with every winner counting 1.
-    #[must_use]
-    pub fn binary(&self) -> Self {
-        let ones = |code: &Code| code.iter().map(|&(at, _)| (at, 1.0)).collect();
-        Self {
-            buckets: self.buckets.iter().map(ones).collect(),
-            dense: self.dense.clone(),
-        }
-    }
-
-    /// The sum with `other`, every code and vector first brought to length 1 and those of `other`
-    /// then multiplied by their share. Both have the same buckets and the same width.
-    #[must_use]
-    pub fn joined(&self, other: &Self, uhd_share: f32, dense_share: f32) -> Self {
-        let join_codes = |(a, b): (&Code, &Code)| {
-            let mut sum: BTreeMap<u32, f32> = BTreeMap::new();
-            for (code, share) in [(a, 1.0), (b, uhd_share)] {
-                let scale = share * inverse_length(code.iter().map(|(_, weight)| *weight));
-                for &(dimension, weight) in code {
-                    *sum.entry(dimension).or_default() += scale * weight;
-                }
-            }
-            sum.into_iter().collect()
-        };
-        let scale = inverse_length(self.dense.iter().copied());
-        let other_scale = dense_share * inverse_length(other.dense.iter().copied());
-        let dense = self.dense.iter().zip(&other.dense);
-        Self {
-            buckets: self
-                .buckets
-                .iter()
-                .zip(&other.buckets)
-                .map(join_codes)
-                .collect(),
-            dense: dense.map(|(a, b)| scale * a + other_scale * b).collect(),
-        }
-    }
+/// The sum of two vectors, both first brought to length 1 and the second then multiplied by `share`.
+#[must_use]
+pub fn joined(vector: &[f32], other: &[f32], share: f32) -> Vec<f32> {
+    let (scale, other_scale) = (inverse_length(vector), share * inverse_length(other));
+    let pairs = vector.iter().zip(other);
+    pairs.map(|(a, b)| scale * a + other_scale * b).collect()
 }
 
 /// 1 over the Euclidean length; 0 for a vector of zeros.
-fn inverse_length(values: impl Iterator<Item = f32>) -> f32 {
-    let length = values.map(|value| value * value).sum::<f32>().sqrt();
+fn inverse_length(vector: &[f32]) -> f32 {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 { 1.0 / length } else { 0.0 }
 }
 
@@ -151,26 +118,9 @@ fn inner_tokens(tokens: usize) -> Range<usize> {
 mod tests {
     use super::*;
 
-    fn query(code: &[(u32, f32)], dense: &[f32]) -> EncodedQuery {
-        EncodedQuery {
-            buckets: vec![code.to_vec()],
-            dense: dense.to_vec(),
-        }
-    }
-
     #[test]
-    fn joined_queries_count_by_their_share_whatever_their_length() {
-        let network = query(&[(1, 3.0), (4, 4.0)], &[0.0, 2.0]);
-        let rows = query(&[(4, 0.1), (9, 0.0)], &[10.0, 0.0]);
-        let joined = network.joined(&rows, 0.5, 0.25);
-        let expected = query(&[(1, 0.6), (4, 0.8 + 0.5), (9, 0.0)], &[0.25, 1.0]);
-        assert_eq!(joined, expected);
-    }
-
-    #[test]
-    fn a_query_without_rows_stays_as_it_is() {
-        let network = query(&[(1, 0.6), (4, 0.8)], &[0.0, 1.0]);
-        assert_eq!(network.joined(&query(&[], &[0.0, 0.0]), 0.5, 0.8), network);
-        assert_eq!(network.binary().buckets, [[(1, 1.0), (4, 1.0)]]);
+    fn joined_vectors_count_by_their_share_whatever_their_length() {
+        assert_eq!(joined(&[0.0, 2.0], &[10.0, 0.0], 0.25), [0.25, 1.0]);
+        assert_eq!(joined(&[0.0, 2.0], &[0.0, 0.0], 0.25), [0.0, 1.0]);
     }
 }

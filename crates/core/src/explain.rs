@@ -7,6 +7,7 @@ use crate::page::Page;
 use crate::query::{AnalyzedQuery, QueryWord};
 use crate::search::{Match, MatchKind};
 use crate::text::{Analyzer, Term, TermKind, chunks};
+use crate::top;
 use std::collections::HashMap;
 use std::ops::Range;
 use xxhash_rust::xxh64::xxh64;
@@ -39,16 +40,17 @@ fn hash(term: &str) -> TermHash {
     xxh64(term.as_bytes(), 0)
 }
 
-/// A text of a page: twice the passage's number for its body, one more for its heading.
+/// A text of a page: 0 is its title; each passage has a place for its body and one for its heading.
 type Place = u32;
-const TITLE: Place = Place::MAX;
+const TITLE: Place = 0;
+const PLACES_BEFORE_PASSAGES: usize = 1;
 
 fn body(passage: usize) -> Place {
-    passage as u32 * 2
+    (PLACES_BEFORE_PASSAGES + 2 * passage) as u32
 }
 
 fn heading(passage: usize) -> Place {
-    passage as u32 * 2 + 1
+    body(passage) + 1
 }
 
 /// A term where it stands.
@@ -64,8 +66,10 @@ struct Occurrence {
 /// Where the terms of a page stand.
 #[derive(Debug)]
 pub struct PageTerms {
-    /// By term, then by place, then by where they stand.
+    /// By place; within a text as they are cut.
     occurrences: Vec<Occurrence>,
+    /// The same by the lower half of the term's hash, then by place.
+    by_term: Vec<u32>,
     passages: usize,
 }
 
@@ -85,27 +89,33 @@ impl PageTerms {
                 cutter.cut(heading(at), text);
             }
         }
-        let mut occurrences = cutter.occurrences;
-        occurrences.sort_unstable_by_key(|found| (found.term, found.place, found.start));
+        let occurrences = cutter.occurrences;
+        let terms = occurrences.iter().map(|found| found.term as u32);
         Self {
+            by_term: top::by_rank((0..).zip(terms)),
             occurrences,
             passages: page.passages.len(),
         }
     }
 
     /// Where a term stands, from a place on.
-    fn of_term(&self, term: TermHash, from: Place) -> &[Occurrence] {
-        let key = |found: &Occurrence| (found.term, found.place);
-        let start = self
-            .occurrences
-            .partition_point(|found| key(found) < (term, from));
-        let rest = &self.occurrences[start..];
-        &rest[..rest.partition_point(|found| found.term == term)]
+    fn of_term(&self, term: TermHash, from: Place) -> impl Iterator<Item = &Occurrence> {
+        let key = |at: &u32| {
+            let found = &self.occurrences[*at as usize];
+            (found.term as u32, found.place)
+        };
+        let sought = (term as u32, from);
+        let start = self.by_term.partition_point(|at| key(at) < sought);
+        let found = self.by_term[start..]
+            .iter()
+            .take_while(move |at| key(at).0 == sought.0)
+            .map(|&at| &self.occurrences[at as usize]);
+        found.filter(move |found| found.term == term)
     }
 
     /// Per place how well a word is met there: 1 by itself, less by one of its neighbours, else 0.
     fn shares(&self, word: &SoughtWord) -> Vec<f32> {
-        let mut shares = vec![0.0f32; 2 * self.passages];
+        let mut shares = vec![0.0f32; PLACES_BEFORE_PASSAGES + 2 * self.passages];
         let near = word
             .near
             .iter()
@@ -201,7 +211,10 @@ impl<'a> Sought<'a> {
         for word in self.words.iter().filter(|word| word.weight > 0.0) {
             let shares = terms.shares(word);
             all += word.weight;
-            for (found, share) in found.iter_mut().zip(shares.chunks_exact(2)) {
+            for (found, share) in found
+                .iter_mut()
+                .zip(shares[PLACES_BEFORE_PASSAGES..].chunks_exact(2))
+            {
                 *found += word.weight * share[0].max(HEADING_WEIGHT * share[1]);
             }
         }
@@ -276,7 +289,7 @@ impl<'a> SoughtWord<'a> {
         let first = |sought: &[TermHash], words_only: bool| {
             places.into_iter().find_map(|place| {
                 let stands = sought.iter().filter_map(|&term| {
-                    let found = terms.of_term(term, place).iter();
+                    let found = terms.of_term(term, place);
                     let mut found = found.take_while(|found| found.place == place);
                     found.find(|found| found.is_word || !words_only).copied()
                 });
@@ -433,7 +446,7 @@ mod tests {
             let mut cut = 0;
             for (at, text) in texts.iter().enumerate() {
                 for term in analyzer.terms(text) {
-                    let mut found = terms.of_term(hash(&term.text), body(at)).iter();
+                    let mut found = terms.of_term(hash(&term.text), body(at));
                     prop_assert!(found.any(|found| found.place == body(at) && found.span() == term.span));
                     cut += 1;
                 }

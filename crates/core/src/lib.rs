@@ -28,6 +28,7 @@ pub mod search;
 pub mod shards;
 pub mod site_rows;
 pub mod text;
+pub mod top;
 pub mod uhd;
 mod unicode;
 pub mod wordpiece;

@@ -6,7 +6,7 @@ use crate::lexical::title_key;
 use crate::lists::PageList;
 use crate::shards::ShardId;
 use crate::text::{Analyzer, Term, TermKind, is_stop_word};
-use std::collections::BTreeSet;
+use crate::top;
 
 /// Longest query, in characters.
 pub const MAX_QUERY_CHARACTERS: usize = 2_000;
@@ -65,14 +65,16 @@ pub enum Miss {
 /// Shards that are still needed, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    shards: BTreeSet<ShardId>,
+    shards: Vec<ShardId>,
     misses: usize,
 }
 
 impl Wanted {
     /// Adds a shard.
     pub fn insert(&mut self, shard: ShardId) {
-        self.shards.insert(shard);
+        if !self.shards.contains(&shard) {
+            self.shards.push(shard);
+        }
         self.misses += 1;
     }
 
@@ -88,10 +90,10 @@ impl Wanted {
         self.misses
     }
 
-    /// The shards, in order.
+    /// The shards, in the order in which they were missed.
     #[must_use]
     pub fn into_shards(self) -> Vec<ShardId> {
-        self.shards.into_iter().collect()
+        self.shards
     }
 
     /// A dictionary's answer; `None` when its shard has to be loaded, which is noted.
@@ -203,8 +205,10 @@ pub fn analyze(
         wanted,
         query: AnalyzedQuery::default(),
     };
-    let mut seen = BTreeSet::new();
-    for term in terms.iter().filter(|term| seen.insert(&term.text)) {
+    for (at, term) in terms.iter().enumerate() {
+        if terms[..at].iter().any(|before| before.text == term.text) {
+            continue;
+        }
         let stop_word =
             says_something && term.kind == TermKind::Word && is_stop_word(&term.surface);
         let word = finder.word(term, stop_word)?;
@@ -354,12 +358,10 @@ impl Finder<'_> {
         let found = self.dictionary.with_prefix(Part::Site, prefix);
         let mut keys = self.wanted.take(found)?.unwrap_or_default();
         keys.retain(|key| !key.contains(' '));
-        keys.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-        keys.truncate(COMPLETIONS);
-        Ok(keys
-            .into_iter()
-            .map(|key| (key, COMPLETION_WEIGHT))
-            .collect())
+        let shortest = top::by_rank((0..).zip(keys.iter().map(|key| key.len() as u32)));
+        let shortest = shortest.into_iter().take(COMPLETIONS);
+        let completion = |at: u32| (std::mem::take(&mut keys[at as usize]), COMPLETION_WEIGHT);
+        Ok(shortest.map(completion).collect())
     }
 
     /// Terms of words of the site within one edit (two from eight letters), the nearest.
@@ -372,19 +374,23 @@ impl Finder<'_> {
         let first: String = word.chars().take(1).collect();
         let found = self.dictionary.with_prefix(Part::Spelling, &first);
         let spellings = self.wanted.take(found)?.unwrap_or_default();
-        let near = spellings.into_iter().filter_map(|spelling| {
-            let edits = edits_within(word, &spelling, allowed)?;
-            Some((edits, spelling))
-        });
-        let mut near: Vec<(usize, String)> = near.collect();
-        near.sort();
-        let fewest = near.first().map_or(0, |(edits, _)| *edits);
-        near.retain(|(edits, _)| *edits == fewest);
+        let mut near: Vec<String> = Vec::new();
+        let mut fewest = allowed;
+        for spelling in spellings {
+            let Some(edits) = edits_within(word, &spelling, fewest) else {
+                continue;
+            };
+            if edits < fewest {
+                near.clear();
+                fewest = edits;
+            }
+            near.push(spelling);
+        }
         near.truncate(CORRECTIONS);
         let weight = CORRECTION_WEIGHT / fewest.max(1) as f32;
         Ok(near
             .into_iter()
-            .map(|(_, spelling)| (spelling, weight))
+            .map(|spelling| (spelling, weight))
             .collect())
     }
 

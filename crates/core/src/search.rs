@@ -11,7 +11,7 @@
 use crate::codes::{Codes, DenseQuery, page_score};
 use crate::container::{self, Kind, Payload};
 use crate::dictionary::{Dictionary as Shard, Entry, Shape};
-use crate::encoded::EncodedQuery;
+use crate::encoded::{self, EncodedQuery};
 use crate::error::{Error, Result};
 use crate::explain::{PageTerms, Sought};
 use crate::fusion::Moments;
@@ -22,7 +22,8 @@ use crate::query::{self, AnalyzedQuery, Dictionary, Miss, Part, Wanted};
 use crate::records::Records;
 use crate::shards::{Directory, ShardId, name_of};
 use crate::text::{Analyzer, Term};
-use crate::uhd::{self, Lists, Map};
+use crate::top;
+use crate::uhd::{Lists, Map};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -183,13 +184,18 @@ impl Shown {
 pub struct Engine {
     manifest: Manifest,
     analyzer: Analyzer,
-    words: HashMap<u32, Shard>,
-    foreign: HashMap<u32, Shard>,
-    spelling: HashMap<u32, Shard>,
-    codes: HashMap<u32, Codes>,
-    records: HashMap<u32, Shown>,
-    maps: HashMap<u32, Map>,
-    lists: HashMap<(u32, u32), Lists>,
+    loaded: HashMap<ShardId, Loaded>,
+}
+
+/// A shard, by what its kind holds: one map of all of them, since each type of map has its code in
+/// the browser's module.
+#[derive(Debug)]
+enum Loaded {
+    Dictionary(Shard),
+    Codes(Codes),
+    Records(Shown),
+    Map(Map),
+    Lists(Lists),
 }
 
 impl Engine {
@@ -199,13 +205,7 @@ impl Engine {
         Self {
             analyzer: Analyzer::new(manifest.stemming),
             manifest,
-            words: HashMap::new(),
-            foreign: HashMap::new(),
-            spelling: HashMap::new(),
-            codes: HashMap::new(),
-            records: HashMap::new(),
-            maps: HashMap::new(),
-            lists: HashMap::new(),
+            loaded: HashMap::new(),
         }
     }
 
@@ -252,32 +252,29 @@ impl Engine {
     }
 
     fn insert(&mut self, id: ShardId, path: &str, payload: &[u8]) -> Result<()> {
-        let (number, dim) = (id.number, self.manifest.encoder.dim);
-        let shape = Shape {
-            pages: self.manifest.pages,
-            dim,
-        };
-        let words = |payload| Shard::read(path, payload, shape);
-        match id.kind {
-            Kind::Words => drop(self.words.insert(number, words(payload)?)),
-            Kind::Foreign => drop(self.foreign.insert(number, words(payload)?)),
-            Kind::Spelling => drop(self.spelling.insert(number, words(payload)?)),
-            Kind::Codes => drop(self.codes.insert(number, Codes::read(path, payload, dim)?)),
-            Kind::Records => {
-                let shown = Shown::new(Records::read(path, payload)?);
-                self.records.insert(number, shown);
+        let dim = self.manifest.encoder.dim;
+        let pages = self.manifest.pages;
+        let loaded = match id.kind {
+            Kind::Words | Kind::Foreign | Kind::Spelling => {
+                Loaded::Dictionary(Shard::read(path, payload, Shape { pages, dim })?)
             }
-            Kind::Map => {
-                let map = Map::read(path, payload, shape.pages)?;
-                self.maps.insert(id.bucket, map);
-            }
+            Kind::Codes => Loaded::Codes(Codes::read(path, payload, dim)?),
+            Kind::Records => Loaded::Records(Shown::new(Records::read(path, payload)?)),
+            Kind::Map => Loaded::Map(Map::read(path, payload, pages)?),
             Kind::Uhd => {
-                let windows = self.maps.get(&id.bucket).map_or(0, Map::windows);
-                let lists = Lists::read(path, payload, windows)?;
-                self.lists.insert((id.bucket, number), lists);
+                let windows = self.map(id.bucket).map_or(0, Map::windows);
+                Loaded::Lists(Lists::read(path, payload, windows)?)
             }
-        }
+        };
+        self.loaded.insert(id, loaded);
         Ok(())
+    }
+
+    fn map(&self, bucket: u32) -> Option<&Map> {
+        match self.loaded.get(&map_of(bucket))? {
+            Loaded::Map(map) => Some(map),
+            _ => None,
+        }
     }
 
     /// The best pages for a query, or the shards that are missing for it.
@@ -424,7 +421,7 @@ impl Engine {
             };
             let score = page_score(windows.iter().copied(), self.manifest.ranking.mean_share);
             ranked.scores.pages[page as usize] += weights.dense * score;
-            ranked.windows.insert(page, windows);
+            ranked.windows.push((page, windows));
         }
         ranked.finish(&is_candidate);
         Ok(())
@@ -432,10 +429,12 @@ impl Engine {
 
     /// The dense scores of a page's windows, in deviations from the mean page.
     fn windows(&self, page: u32, dense: &DenseQuery) -> std::result::Result<Vec<f32>, Miss> {
-        let (number, shard) = of_page(&self.manifest.shards.codes, &self.codes, Kind::Codes, page)?;
-        let codes = shard
-            .of_page(page)
-            .ok_or_else(|| self.misplaced(Kind::Codes, number))?;
+        let id = of_page(&self.manifest.shards.codes, Kind::Codes, page);
+        let codes = match self.loaded.get(&id).ok_or(Miss::Shard(id))? {
+            Loaded::Codes(shard) => shard.of_page(page),
+            _ => None,
+        };
+        let codes = codes.ok_or_else(|| self.misplaced(id))?;
         let spread = self.manifest.dense;
         let z = |code| (dense.score(code) - spread.mean) / spread.deviation.max(f32::EPSILON);
         Ok(match dense.is_zero() {
@@ -445,15 +444,15 @@ impl Engine {
     }
 
     fn record(&self, page: u32) -> std::result::Result<(&Page, &PageTerms), Miss> {
-        let directory = &self.manifest.shards.records;
-        let (number, shard) = of_page(directory, &self.records, Kind::Records, page)?;
-        shard
-            .page(page, &self.analyzer)
-            .ok_or_else(|| self.misplaced(Kind::Records, number))
+        let id = of_page(&self.manifest.shards.records, Kind::Records, page);
+        let found = match self.loaded.get(&id).ok_or(Miss::Shard(id))? {
+            Loaded::Records(shown) => shown.page(page, &self.analyzer),
+            _ => None,
+        };
+        found.ok_or_else(|| self.misplaced(id))
     }
 
-    fn misplaced(&self, kind: Kind, number: u32) -> Miss {
-        let id = shard(kind, number);
+    fn misplaced(&self, id: ShardId) -> Miss {
         let file = self.manifest.shards.path(id).unwrap_or_default();
         Miss::Damaged(Error::Corrupt {
             file,
@@ -478,12 +477,8 @@ impl Engine {
             return Ok(by_rows);
         }
         let encoded = self.encoded(query)?;
-        let rows = EncodedQuery {
-            buckets: vec![Vec::new(); encoded.buckets.len()],
-            dense: by_rows,
-        };
         let share = self.manifest.ranking.rows_in_full;
-        Ok(encoded.joined(&rows, 0.0, share).dense)
+        Ok(encoded::joined(&encoded.dense, &by_rows, share))
     }
 
     fn encoded<'a>(&self, query: &Query<'a>) -> Result<&'a EncodedQuery> {
@@ -506,20 +501,17 @@ impl Engine {
         if query.mode != Mode::Full {
             return Ok(scores);
         }
-        let encoded = self.encoded(query)?.binary();
+        let encoded = self.encoded(query)?;
         for (bucket, code) in (0u32..).zip(&encoded.buckets) {
-            match self.maps.get(&bucket) {
+            match self.map(bucket) {
                 Some(map) => scores.push(self.overlap(bucket, map, code, wanted)?),
-                None => wanted.insert(ShardId {
-                    kind: Kind::Map,
-                    bucket,
-                    number: 0,
-                }),
+                None => wanted.insert(map_of(bucket)),
             }
         }
         Ok(scores)
     }
 
+    /// The code is binary: a dimension counts by its rarity alone.
     fn overlap(
         &self,
         bucket: u32,
@@ -528,32 +520,33 @@ impl Engine {
         wanted: &mut Wanted,
     ) -> Result<Vec<f32>> {
         let windows = map.windows();
-        let mut lists = HashMap::new();
-        let mut weights = Vec::new();
-        for &(dimension, weight) in code {
-            let Some(place) = map.place(dimension) else {
+        let mut lists = Vec::new();
+        for (dimension, _) in code {
+            let Some(place) = map.place(*dimension) else {
                 continue;
             };
             let directory = self.manifest.shards.uhd.get(bucket as usize);
             let Some(number) = directory.and_then(|directory| directory.find(&place)) else {
                 continue;
             };
-            let Some(shard) = self.lists.get(&(bucket, number)) else {
-                wanted.insert(ShardId {
-                    kind: Kind::Uhd,
-                    bucket,
-                    number,
-                });
+            let id = ShardId {
+                kind: Kind::Uhd,
+                bucket,
+                number,
+            };
+            let Some(Loaded::Lists(shard)) = self.loaded.get(&id) else {
+                wanted.insert(id);
                 continue;
             };
             let list = shard.windows_at(place)?;
-            weights.push((dimension, weight * rarity(windows as usize, list.len())));
-            lists.insert(dimension, list);
+            lists.push((rarity(windows as usize, list.len()), list));
         }
         let mut overlaps = vec![0.0; windows as usize];
         let query_k = self.manifest.ranking.full.query_k;
-        for (dimension, weight) in uhd::strongest(weights, query_k) {
-            for &window in lists.get(&dimension).into_iter().flatten() {
+        let strongest = top::by_score((0..).zip(lists.iter().map(|(weight, _)| *weight)));
+        for at in strongest.into_iter().take(query_k) {
+            let (weight, list) = &lists[at as usize];
+            for &window in list {
                 overlaps[window as usize] += weight;
             }
         }
@@ -567,7 +560,7 @@ impl Engine {
         sought: &Sought<'_>,
         ranked: &Ranked,
     ) -> SearchResult {
-        let windows = ranked.windows.get(&page);
+        let windows = ranked.windows_of(page);
         let window = self.manifest.window.max(1) as usize;
         let dense = |passage: usize| {
             let score = windows.and_then(|windows| windows.get(passage / window));
@@ -593,16 +586,19 @@ impl Engine {
 
     fn dictionary(&self, part: Part, key: &str) -> std::result::Result<Option<&Shard>, Miss> {
         let shards = &self.manifest.shards;
-        let (directory, loaded, kind) = match part {
-            Part::Site => (&shards.words, &self.words, Kind::Words),
-            Part::Foreign => (&shards.foreign, &self.foreign, Kind::Foreign),
-            Part::Spelling => (&shards.spelling, &self.spelling, Kind::Spelling),
+        let (directory, kind) = match part {
+            Part::Site => (&shards.words, Kind::Words),
+            Part::Foreign => (&shards.foreign, Kind::Foreign),
+            Part::Spelling => (&shards.spelling, Kind::Spelling),
         };
         let Some(number) = directory.find(key) else {
             return Ok(None);
         };
-        let found = loaded.get(&number);
-        found.map(Some).ok_or(Miss::Shard(shard(kind, number)))
+        let id = shard(kind, number);
+        match self.loaded.get(&id) {
+            Some(Loaded::Dictionary(found)) => Ok(Some(found)),
+            _ => Err(Miss::Shard(id)),
+        }
     }
 }
 
@@ -631,18 +627,18 @@ fn shard(kind: Kind, number: u32) -> ShardId {
     }
 }
 
-/// The shard that holds a page, if it is loaded.
-fn of_page<'a, T>(
-    directory: &Directory<u32>,
-    loaded: &'a HashMap<u32, T>,
-    kind: Kind,
-    page: u32,
-) -> std::result::Result<(u32, &'a T), Miss> {
-    let number = directory.find(&page).unwrap_or_default();
-    match loaded.get(&number) {
-        Some(found) => Ok((number, found)),
-        None => Err(Miss::Shard(shard(kind, number))),
+/// The map of a bucket.
+fn map_of(bucket: u32) -> ShardId {
+    ShardId {
+        kind: Kind::Map,
+        bucket,
+        number: 0,
     }
+}
+
+/// The shard that holds a page.
+fn of_page(directory: &Directory<u32>, kind: Kind, page: u32) -> ShardId {
+    shard(kind, directory.find(&page).unwrap_or_default())
 }
 
 /// Pages as they are being ranked.
@@ -652,7 +648,7 @@ struct Ranked {
     first: Vec<f32>,
     scores: Scores,
     /// Dense scores of the candidates' windows.
-    windows: HashMap<u32, Vec<f32>>,
+    windows: Vec<(u32, Vec<f32>)>,
 }
 
 impl Ranked {
@@ -664,26 +660,22 @@ impl Ranked {
                 pages: vec![0.0; pages],
                 found: vec![false; pages],
             },
-            windows: HashMap::new(),
+            windows: Vec::new(),
         }
+    }
+
+    fn windows_of(&self, page: u32) -> Option<&[f32]> {
+        let mut windows = self.windows.iter();
+        let found = windows.find(|(of, _)| *of == page);
+        found.map(|(_, windows)| windows.as_slice())
     }
 
     /// The best pages of the first stage, titles first.
     fn candidates(&self, count: usize) -> Vec<u32> {
-        let mut pages: Vec<u32> = (0..self.first.len() as u32).collect();
-        if count < pages.len() {
-            let score = |page: u32| {
-                let title = if self.query.titled.contains(&page) {
-                    TITLE_BONUS
-                } else {
-                    0.0
-                };
-                self.first[page as usize] + title
-            };
-            let order = |a: &u32, b: &u32| score(*b).total_cmp(&score(*a)).then(a.cmp(b));
-            pages.select_nth_unstable_by(count, order);
-            pages.truncate(count);
-        }
+        let title = |page| f32::from(u8::from(self.query.titled.contains(&page))) * TITLE_BONUS;
+        let scores = (0..).zip(&self.first);
+        let mut pages = top::by_score(scores.map(|(page, score)| (page, score + title(page))));
+        pages.truncate(count);
         pages
     }
 
@@ -713,12 +705,9 @@ impl Ranked {
 
     /// The pages found, best first, at most so many.
     fn order(&self, limit: usize) -> Vec<u32> {
-        let scores = &self.scores;
-        let mut order: Vec<u32> = (0..scores.pages.len() as u32)
-            .filter(|&page| scores.found[page as usize])
-            .collect();
-        let score = |page: u32| scores.pages[page as usize];
-        order.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
+        let scores = (0u32..).zip(&self.scores.pages).zip(&self.scores.found);
+        let found = scores.filter_map(|((page, &score), &found)| found.then_some((page, score)));
+        let mut order = top::by_score(found);
         order.truncate(limit);
         order
     }
