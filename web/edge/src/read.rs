@@ -4,8 +4,11 @@
 //! here every misfit is the same error.
 
 use js_sys::{Array, Object};
-use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
 use serde::forward_to_deserialize_any;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -59,27 +62,101 @@ pub fn read<T: DeserializeOwned>(value: JsValue) -> Result<T, Misfit> {
 
 struct Js(JsValue);
 
-impl IntoDeserializer<'_, Misfit> for Js {
-    type Deserializer = Self;
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
 impl Js {
     fn sequence<'de, V: Visitor<'de>>(&self, visitor: V) -> Result<V::Value, Misfit> {
-        let array: &Array = self.0.dyn_ref().ok_or(Misfit)?;
-        visitor.visit_seq(SeqDeserializer::new(array.iter().map(Js)))
+        visitor.visit_seq(Items::of(&self.0)?)
     }
 
     fn map<'de, V: Visitor<'de>>(&self, visitor: V) -> Result<V::Value, Misfit> {
-        let object: &Object = self.0.dyn_ref().ok_or(Misfit)?;
-        let entries = Object::entries(object);
-        let pairs = entries.iter().map(|entry| {
-            let pair: Array = entry.unchecked_into();
-            (pair.get(0).as_string().unwrap_or_default(), Js(pair.get(1)))
-        });
-        visitor.visit_map(MapDeserializer::new(pairs))
+        visitor.visit_map(Entries::of(&self.0)?)
+    }
+}
+
+/// The items of an array.
+struct Items {
+    array: Array,
+    next: u32,
+}
+
+/// What is not generic stands in functions of its own: there is one visitor for each type read.
+impl Items {
+    #[inline(never)]
+    fn of(value: &JsValue) -> Result<Self, Misfit> {
+        let array: &Array = value.dyn_ref().ok_or(Misfit)?;
+        Ok(Self {
+            array: array.clone(),
+            next: 0,
+        })
+    }
+
+    #[inline(never)]
+    fn advance(&mut self) -> Option<Js> {
+        let at = self.next;
+        self.next += 1;
+        (at < self.array.length()).then(|| Js(self.array.get(at)))
+    }
+}
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Misfit;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Misfit> {
+        self.advance()
+            .map(|item| seed.deserialize(item))
+            .transpose()
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.array.length() as usize)
+    }
+}
+
+/// The entries of an object.
+struct Entries {
+    entries: Items,
+    value: JsValue,
+}
+
+impl Entries {
+    #[inline(never)]
+    fn of(value: &JsValue) -> Result<Self, Misfit> {
+        let object: &Object = value.dyn_ref().ok_or(Misfit)?;
+        Ok(Self {
+            entries: Items {
+                array: Object::entries(object),
+                next: 0,
+            },
+            value: JsValue::UNDEFINED,
+        })
+    }
+
+    #[inline(never)]
+    fn advance(&mut self) -> Option<String> {
+        let pair: Array = self.entries.advance()?.0.unchecked_into();
+        self.value = pair.get(1);
+        pair.get(0).as_string()
+    }
+}
+
+impl<'de> MapAccess<'de> for Entries {
+    type Error = Misfit;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Misfit> {
+        let Some(key) = self.advance() else {
+            return Ok(None);
+        };
+        let key: StrDeserializer<'_, Misfit> = key.as_str().into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Misfit> {
+        seed.deserialize(Js(std::mem::replace(&mut self.value, JsValue::UNDEFINED)))
     }
 }
 

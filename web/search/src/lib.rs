@@ -13,6 +13,10 @@ use siskin_core::search::{Answer, Engine, Match, MatchKind, Mode, Query, SearchR
 use siskin_web_edge::read;
 use wasm_bindgen::prelude::*;
 
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+
 #[wasm_bindgen(start)]
 fn start() {
     siskin_web_edge::catch_panics();
