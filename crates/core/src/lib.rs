@@ -22,6 +22,7 @@ pub mod page;
 mod parallel;
 pub mod postings;
 pub mod query;
+pub mod quoted;
 pub mod records;
 pub mod rows;
 pub mod search;

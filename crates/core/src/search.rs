@@ -19,6 +19,7 @@ use crate::lexical::rarity;
 use crate::manifest::{Manifest, Weights};
 use crate::page::Page;
 use crate::query::{self, AnalyzedQuery, Dictionary, Miss, Part, Wanted};
+use crate::quoted::{self, Quoted};
 use crate::records::Records;
 use crate::shards::{Directory, ShardId, name_of};
 use crate::text::{Analyzer, Term};
@@ -153,6 +154,9 @@ pub struct Scores {
 const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.
 const TITLE_BONUS: f32 = 100.0;
+/// What a passage gets that has a phrase in quotes, when the passage of a page is chosen: more than
+/// all words and any dense score.
+const QUOTED_BONUS: f32 = 100.0;
 
 /// A shard of records, and the terms of those of its pages that were shown.
 #[derive(Debug)]
@@ -288,12 +292,18 @@ impl Engine {
             Step::Done(ranked) => ranked,
         };
         let mut wanted = Wanted::default();
-        let order = ranked.order(query.limit);
-        let mut results = Vec::with_capacity(order.len());
+        let mut results = Vec::new();
         let sought = Sought::by(&ranked.query, &self.analyzer);
-        for page in order {
+        let at_once = match ranked.quoted {
+            Some(_) => query.limit.max(quoted::PAGES_AT_ONCE),
+            None => query.limit,
+        };
+        for page in ranked.order(query.limit) {
+            if results.len() == query.limit || results.len() + wanted.misses() == at_once {
+                break;
+            }
             match self.record(page) {
-                Ok(record) => results.push(self.result(page, record, &sought, &ranked)),
+                Ok(record) => results.extend(self.result(page, record, &sought, &ranked)),
                 Err(Miss::Shard(shard)) => wanted.insert(shard),
                 Err(Miss::Damaged(error)) => return Err(error),
             }
@@ -374,11 +384,10 @@ impl Engine {
     ) -> Ranked {
         let pages = self.manifest.pages as usize;
         let words = word_scores(&analyzed, pages);
-        let mut ranked = Ranked::new(analyzed, pages);
+        let mut ranked = Ranked::new(analyzed, pages, query.text);
         let Some(weights) = self.weights(query.mode) else {
-            ranked.scores.found = words.iter().map(|&score| score > 0.0).collect();
             add_z(&mut ranked.scores.pages, 1.0, &words);
-            ranked.add_titles();
+            ranked.finish(|page| words[page as usize] > 0.0);
             return ranked;
         };
         add_z(&mut ranked.first, weights.words, &words);
@@ -423,7 +432,7 @@ impl Engine {
             ranked.scores.pages[page as usize] += weights.dense * score;
             ranked.windows.push((page, windows));
         }
-        ranked.finish(&is_candidate);
+        ranked.finish_candidates(&is_candidate);
         Ok(())
     }
 
@@ -559,12 +568,18 @@ impl Engine {
         (record, terms): (&Page, &PageTerms),
         sought: &Sought<'_>,
         ranked: &Ranked,
-    ) -> SearchResult {
+    ) -> Option<SearchResult> {
+        let quoted = match &ranked.quoted {
+            None => None,
+            Some((quoted, _)) => Some(quoted.passages(record, &self.analyzer)?),
+        };
         let windows = ranked.windows_of(page);
         let window = self.manifest.window.max(1) as usize;
         let dense = |passage: usize| {
             let score = windows.and_then(|windows| windows.get(passage / window));
-            score.copied().unwrap_or_default()
+            let quoted = quoted.as_ref().and_then(|quoted| quoted.get(passage));
+            let bonus = f32::from(u8::from(quoted.copied().unwrap_or_default())) * QUOTED_BONUS;
+            score.copied().unwrap_or_default() + bonus
         };
         let best = sought.best_passage(terms, dense);
         let explanation = sought.explain(record, best, terms);
@@ -574,14 +589,14 @@ impl Engine {
             .map(|anchor| format!("#{}", fragment(anchor)))
             .unwrap_or_default();
         let heading = passage.and_then(|passage| passage.headings.last());
-        SearchResult {
+        Some(SearchResult {
             url: format!("{}{anchor}", record.url),
             title: record.title.clone(),
             heading: heading.cloned().unwrap_or_default(),
             excerpt: explanation.excerpt,
             score: ranked.scores.pages[page as usize],
             matches: explanation.matches,
-        }
+        })
     }
 
     fn dictionary(&self, part: Part, key: &str) -> std::result::Result<Option<&Shard>, Miss> {
@@ -649,12 +664,19 @@ struct Ranked {
     scores: Scores,
     /// Dense scores of the candidates' windows.
     windows: Vec<(u32, Vec<f32>)>,
+    /// Phrases in quotes, and which pages may have them: `[pages]`.
+    quoted: Option<(Quoted, Vec<bool>)>,
 }
 
 impl Ranked {
-    fn new(query: AnalyzedQuery, pages: usize) -> Self {
+    fn new(query: AnalyzedQuery, pages: usize, text: &str) -> Self {
+        let quoted = Quoted::of(text).map(|quoted| {
+            let may_be_in = quoted.may_be_in(&query, pages);
+            (quoted, may_be_in)
+        });
         Self {
             query,
+            quoted,
             first: vec![0.0; pages],
             scores: Scores {
                 pages: vec![0.0; pages],
@@ -662,6 +684,11 @@ impl Ranked {
             },
             windows: Vec::new(),
         }
+    }
+
+    fn may_be_found(&self, page: u32) -> bool {
+        let quoted = self.quoted.as_ref();
+        quoted.is_none_or(|(_, may_be_in)| may_be_in[page as usize])
     }
 
     fn windows_of(&self, page: u32) -> Option<&[f32]> {
@@ -673,38 +700,50 @@ impl Ranked {
     /// The best pages of the first stage, titles first.
     fn candidates(&self, count: usize) -> Vec<u32> {
         let title = |page| f32::from(u8::from(self.query.titled.contains(&page))) * TITLE_BONUS;
-        let scores = (0..).zip(&self.first);
+        let scores = (0..)
+            .zip(&self.first)
+            .filter(|(page, _)| self.may_be_found(*page));
         let mut pages = top::by_score(scores.map(|(page, score)| (page, score + title(page))));
         pages.truncate(count);
         pages
     }
 
-    fn add_titles(&mut self) {
-        for &page in &self.query.titled {
-            if let Some(score) = self.scores.pages.get_mut(page as usize) {
-                *score += TITLE_BONUS;
-                self.scores.found[page as usize] = true;
+    /// Tells which pages are found: pages with the title in any case, and no page without the phrases
+    /// in quotes.
+    fn finish(&mut self, is_found: impl Fn(u32) -> bool) {
+        for page in 0..self.scores.pages.len() as u32 {
+            let titled = self.query.titled.contains(&page);
+            let found = self.may_be_found(page) && (titled || is_found(page));
+            self.scores.found[page as usize] = found;
+            if titled {
+                self.scores.pages[page as usize] += TITLE_BONUS;
             }
         }
     }
 
-    /// Pages above the average are found, provided that the query was recognised. A site of one
-    /// page has no spread: its page is found. Pages that are no candidates come after those.
-    fn finish(&mut self, is_candidate: &[bool]) {
+    /// Candidates above the average are found, provided that the query was recognised. A site of one
+    /// page has no spread: its page is found; so is what has the words of a phrase. Pages that are no
+    /// candidates come after those.
+    fn finish_candidates(&mut self, is_candidate: &[bool]) {
         let recognised = self.query.is_recognised();
-        let single = self.scores.pages.len() == 1;
-        for (page, &candidate) in is_candidate.iter().enumerate() {
-            let score = &mut self.scores.pages[page];
-            self.scores.found[page] = recognised && candidate && (single || *score > 0.0);
-            if !candidate {
-                *score = self.first[page] - BELOW_CANDIDATES;
-            }
+        let all = self.scores.pages.len() == 1 || self.quoted.is_some();
+        let found: Vec<bool> = is_candidate
+            .iter()
+            .zip(&self.scores.pages)
+            .map(|(&candidate, &score)| recognised && candidate && (all || score > 0.0))
+            .collect();
+        for (page, _) in is_candidate.iter().enumerate().filter(|(_, is)| !**is) {
+            self.scores.pages[page] = self.first[page] - BELOW_CANDIDATES;
         }
-        self.add_titles();
+        self.finish(|page| found[page as usize]);
     }
 
-    /// The pages found, best first, at most so many.
+    /// The pages found, best first, at most so many; with phrases to look for, more.
     fn order(&self, limit: usize) -> Vec<u32> {
+        let limit = match self.quoted {
+            Some(_) => limit.max(quoted::MOST_PAGES),
+            None => limit,
+        };
         let scores = (0u32..).zip(&self.scores.pages).zip(&self.scores.found);
         let found = scores.filter_map(|((page, &score), &found)| found.then_some((page, score)));
         let mut order = top::by_score(found);

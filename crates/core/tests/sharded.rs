@@ -89,6 +89,35 @@ proptest! {
     }
 
     #[test]
+    fn results_of_a_phrase_in_quotes_are_the_pages_that_have_it(
+        pages in pages(),
+        phrase in proptest::collection::vec(0usize..8, 1..4),
+    ) {
+        let bundle = bundle(&pages, tiny_shards()).unwrap();
+        let words: Vec<&str> = phrase.iter().map(|word| WORDS[*word]).collect();
+        let text = format!("\"{}\"", words.join(" "));
+        let has = |page: &PageWords| page.iter().any(|passage| {
+            passage.windows(phrase.len()).any(|window| window == phrase)
+        });
+        let naive: Vec<String> = (0..pages.len())
+            .filter(|&page| has(&pages[page]))
+            .map(|page| format!("/{page}#a{page}"))
+            .collect();
+        for mode in [Mode::Words, Mode::Table] {
+            let query = Query { limit: 100, ..query(&text, mode) };
+            let mut engine = Engine::new(bundle.manifest.clone());
+            let (_, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
+            let mut found: Vec<String> = answer.results.into_iter().map(|result| result.url).collect();
+            found.sort_by_key(|url| naive.iter().position(|other| other == url));
+            if mode == Mode::Words {
+                prop_assert_eq!(&found, &naive);
+            }
+            prop_assert!(found.iter().all(|url| naive.contains(url)));
+            prop_assert_eq!(found.is_empty(), naive.is_empty());
+        }
+    }
+
+    #[test]
     fn the_same_site_gives_the_same_bytes(pages in pages()) {
         let build = || bundle(&pages, ShardSizes::default()).unwrap();
         prop_assert_eq!(build(), build());
