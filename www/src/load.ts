@@ -95,7 +95,7 @@ const VERSION_DIGITS = 10;
 
 /** A file's address with a part of its checksum, so that no cache gives one version for another;
  * most names hold it already. */
-function addressOf({ path, sha256 }: FileEntry, folder: URL): URL {
+export function addressOf({ path, sha256 }: FileEntry, folder: URL): URL {
   const url = new URL(path, folder);
   const version = sha256.slice(0, VERSION_DIGITS);
   if (!path.includes(version)) url.searchParams.set("v", version);

@@ -1,6 +1,8 @@
+import { type Ahead, fetchAhead } from "./ahead.js";
 import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
 import { connect, type Line, retireLocalEngine } from "./connect.js";
 import { abortedError, SearchError } from "./errors.js";
+import type { FileEntry } from "./load.js";
 import { keepOffline } from "./offline.js";
 import type { Reply, Request } from "./protocol.js";
 import { checkQuery } from "./query.js";
@@ -8,6 +10,8 @@ import { checkQuery } from "./query.js";
 /** Set by `scripts/build.js`: name of the engine's script with its checksum, so that caches never
  * pair two versions. */
 declare const SISKIN_WORKER: string;
+/** Set by `scripts/build.js`: the small wasm module. */
+declare const SISKIN_SEARCH_WASM: FileEntry;
 
 /** Folder of this script: a bundle carries its own copy. @internal */
 export const RUNTIME = new URL(".", import.meta.url);
@@ -21,10 +25,13 @@ export async function open(
 ): Promise<Search> {
   const folder = folderUrl(bundle);
   if (options.signal?.aborted) throw abortedError(options.signal);
-  const line = await connect(new URL(SISKIN_WORKER, RUNTIME), options.worker);
+  const [line, ahead] = await Promise.all([
+    connect(new URL(SISKIN_WORKER, RUNTIME), options.worker),
+    fetchAhead(folder, RUNTIME, SISKIN_SEARCH_WASM, options.signal),
+  ]);
   const search = new RemoteSearch(line, options);
   try {
-    await search.start(folder, options.signal);
+    await search.start(folder, ahead, options.signal);
     return search;
   } catch (error) {
     search.close();
@@ -79,9 +86,9 @@ class RemoteSearch implements Search {
     return this.#offline;
   }
 
-  async start(folder: URL, signal: AbortSignal | undefined): Promise<void> {
+  async start(folder: URL, ahead: Ahead, signal: AbortSignal | undefined): Promise<void> {
     const places = { bundle: folder.href, runtime: RUNTIME.href };
-    await this.#request((id) => ({ type: "open", id, places }), signal);
+    await this.#request((id) => ({ type: "open", id, places, ahead }), signal);
     const { offline = false } = this.#options;
     if (offline !== false) this.#offline = this.#prefetch();
   }

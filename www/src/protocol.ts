@@ -1,3 +1,4 @@
+import type { Ahead } from "./ahead.js";
 import type { Answer, Progress } from "./api.js";
 import type { CheckedQuery } from "./engine.js";
 import type { SearchErrorCode } from "./errors.js";
@@ -15,7 +16,7 @@ export interface Places {
 
 /** From the page to the engine. Ids count up from 1 and are not used twice. */
 export type Request =
-  | { type: "open"; id: number; places: Places }
+  | { type: "open"; id: number; places: Places; ahead: Ahead }
   | { type: "query"; id: number; query: CheckedQuery }
   | { type: "prefetch"; id: number }
   | { type: "cancel"; id: number };
