@@ -76,6 +76,10 @@ pub struct IndexArguments {
     /// Write the index only, without siskin.js, WebAssembly and encoder.
     #[arg(long, conflicts_with = "runtime")]
     pub no_runtime: bool,
+    /// Encode the first three passages of each page only: several times faster; meanings deep in a
+    /// page are not found, words are.
+    #[arg(long)]
+    pub lite: bool,
     /// Folder of passages encoded by earlier runs, which are not encoded again [default:
     /// siskin/passages in $XDG_CACHE_HOME or ~/.cache].
     #[arg(long, value_name = "DIR")]
@@ -162,6 +166,9 @@ pub struct EvalArguments {
     /// Pages that the first stage passes on to the second [default: as the index says].
     #[arg(long, value_name = "PAGES")]
     pub candidates: Option<usize>,
+    /// Encode the first passages of each page only, as `siskin index --lite` does.
+    #[arg(long)]
+    pub lite: bool,
     /// Which judgments to use: qrels/SPLIT.tsv.
     #[arg(long, default_value = "dev")]
     pub split: String,

@@ -17,7 +17,7 @@ use crate::talk::Talk;
 const LOCK_FILE: &str = "siskin.lock";
 
 /// An output folder that may be written: absent, empty, or entirely ours.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Output {
     folder: PathBuf,
 }

@@ -5,19 +5,22 @@ use crate::container::{self, FORMAT_VERSION, Kind};
 use crate::dictionary::{self, Entry, Shape};
 use crate::encoded::PassageCodes;
 use crate::error::{Error, Result};
+use crate::filter::Filter;
 use crate::lexical::{LexicalBuilder, LexicalOptions};
-use crate::manifest::{EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Shards, generator};
-use crate::meaning::{Neighbourhood, Parts, Site, lent_postings};
+use crate::manifest::{
+    EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Shards, generator, window_of,
+};
+use crate::meaning::{Neighbourhood, Parts, SAMPLED_QUERIES, Site, lent_postings};
 use crate::order::by_meaning;
 use crate::page::Page;
 use crate::records::{self, MAX_HEADINGS};
 use crate::rows::{GenericRows, UhdRow};
-use crate::shards::{Directory, ShardId, ShardSize, runs};
+use crate::shards::{Directory, ShardId, ShardSize, first_word, runs};
 use crate::site_rows::SiteRowsBuilder;
-use crate::text::{Stemming, is_stop_word};
+use crate::text::{Analyzer, Stemming, TermKind, is_stop_word};
 use crate::uhd::{self, Bucket, UhdOptions};
 use crate::wordpiece::Vocabulary;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A word of several pieces has a row of its own if it occurs so often.
 const MIN_OCCURRENCES_OF_PIECED_WORDS: u32 = 3;
@@ -29,10 +32,16 @@ const MIN_OCCURRENCES: u32 = 2;
 /// What a neighbour's postings count for a word that the site never uses, times their cosine.
 const NEIGHBOUR_WEIGHT: f32 = 0.7;
 
+/// Passages of a page that are encoded where time matters more than finding what stands deep in a
+/// page: its first window.
+pub const LITE_PASSAGES: usize = 3;
+
 /// Sizes of shards. The defaults make less than 2,000 files of the largest site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardSizes {
-    /// Words of the site.
+    /// The most frequent words of the site.
+    pub common: ShardSize,
+    /// All other words of the site.
     pub words: ShardSize,
     /// Words of the vocabulary that the site never uses.
     pub foreign: ShardSize,
@@ -50,12 +59,13 @@ impl Default for ShardSizes {
     fn default() -> Self {
         let size = |target_bytes, most| ShardSize { target_bytes, most };
         Self {
-            words: size(5 << 10, 540),
-            foreign: size(25 << 10, 140),
-            codes: size(2 << 10, 400),
+            common: size(9 << 8, 360),
+            words: size(8 << 10, 180),
+            foreign: size(36 << 10, 100),
+            codes: size(1 << 10, 440),
             whole_codes_bytes: 10 << 10,
-            records: size(8 << 10, 700),
-            uhd: size(4 << 10, 120),
+            records: size(8 << 10, 780),
+            uhd: size(8 << 10, 60),
         }
     }
 }
@@ -69,8 +79,10 @@ pub struct BuildOptions {
     pub lexical: LexicalOptions,
     /// How UHD codes are cut.
     pub uhd: UhdOptions,
-    /// Passages a window: the unit of UHD codes and of one-bit codes.
+    /// Passages a window, at least: the unit of UHD codes and of one-bit codes.
     pub window: u32,
+    /// Windows of a page, at most.
+    pub page_windows: u32,
     /// How systems are fused.
     pub ranking: Ranking,
     /// Sizes of shards.
@@ -84,6 +96,10 @@ impl Default for BuildOptions {
             lexical: LexicalOptions::default(),
             uhd: UhdOptions::default(),
             window: 3,
+            page_windows: std::env::var("PW")
+                .ok()
+                .and_then(|x| x.parse().ok())
+                .unwrap_or(4),
             ranking: Ranking::default(),
             shards: ShardSizes::default(),
         }
@@ -160,17 +176,23 @@ impl Builder {
         }
     }
 
-    /// Adds a page with the codes of its passages, in order.
+    /// Adds a page with the codes of its passages, in order, or of its first passages only: the
+    /// page's meaning is then theirs alone, see [`LITE_PASSAGES`].
     ///
     /// # Errors
-    /// [`Error::Build`] when the page has no passage, when passages and codes differ in number or
-    /// the codes in shape.
+    /// [`Error::Build`] when the page has no passage, when there are more codes than passages or
+    /// none, or codes of another shape.
     pub fn add_page(&mut self, page: Page, codes: &[PassageCodes]) -> Result<()> {
         self.check(&page, codes)?;
         self.lexical.add_page(&page);
         codes.iter().for_each(|codes| self.site_rows.add(codes));
         let size = self.options.uhd.code_size(codes.len());
-        let windows = codes.chunks(self.options.window.max(1) as usize);
+        let BuildOptions {
+            window,
+            page_windows,
+            ..
+        } = self.options;
+        let windows = codes.chunks(window_of(codes.len(), window, page_windows));
         let code = |bucket| {
             let codes = windows
                 .clone()
@@ -197,7 +219,7 @@ impl Builder {
         if page.passages.is_empty() {
             return wrong("the page has no passage".to_owned());
         }
-        if page.passages.len() != codes.len() {
+        if codes.is_empty() || page.passages.len() < codes.len() {
             return wrong(format!(
                 "{} passages but {} codes",
                 page.passages.len(),
@@ -263,6 +285,7 @@ impl Builder {
             pages: self.pages.len() as u32,
             passages: passages as u32,
             window: self.options.window.max(1),
+            page_windows: self.options.page_windows.max(1),
             ranking: self.options.ranking,
             dense,
             shards: writer.shards,
@@ -377,7 +400,7 @@ impl<'a> Ordered<'a> {
             codes: &self.codes,
             mean_share: self.builder.options.ranking.mean_share,
         };
-        let site = Site::new(&parts, &texts);
+        let site = Site::new(&parts, &texts, &self.sampled_queries());
         let neighbourhood = neighbourhood(&site, &words);
         let postings = self.builder.lexical.postings(&self.place);
         let mut entries: BTreeMap<&str, Entry> = BTreeMap::new();
@@ -397,10 +420,70 @@ impl<'a> Ordered<'a> {
             entries.entry(title).or_default().titled = pages;
         }
         let sizes = self.builder.options.shards;
-        writer.dictionary(Kind::Words, &entries, self.shape, sizes.words);
+        self.write_site_words(writer, entries);
         writer.dictionary(Kind::Foreign, &foreign, self.shape, sizes.foreign);
         self.write_spellings(writer);
         site.spread()
+    }
+
+    /// What readers may ask: titles of pages from all over the site. Words that have nothing in
+    /// common would spread less.
+    fn sampled_queries(&self) -> Vec<Vec<String>> {
+        let analyzer = Analyzer::new(self.builder.options.stemming);
+        let pages = self.order.len();
+        let query = |i: usize| {
+            let page = &self.builder.pages[self.order[i * pages / SAMPLED_QUERIES] as usize];
+            let words = |text: &str| -> Vec<String> {
+                let terms = analyzer.terms(text).into_iter();
+                let words = terms
+                    .filter(|term| term.kind == TermKind::Word && !is_stop_word(&term.surface));
+                let words = words.map(|term| term.surface);
+                words.take(WORDS_OF_A_SAMPLED_QUERY).collect()
+            };
+            let title = words(&page.title);
+            match title.is_empty() {
+                true => words(&page.passages[i % page.passages.len()].text),
+                false => title,
+            }
+        };
+        (0..SAMPLED_QUERIES).map(query).collect()
+    }
+
+    /// Words by frequency in two dictionaries. A title stands beside its first word.
+    fn write_site_words(&self, writer: &mut ShardWriter, entries: BTreeMap<&str, Entry>) {
+        let sizes = self.builder.options.shards;
+        let common = self.common_keys(&entries);
+        let (common, others) = entries
+            .into_iter()
+            .partition(|(key, _)| common.contains(first_word(key)));
+        writer.dictionary(Kind::Common, &common, self.shape, sizes.common);
+        writer.dictionary(Kind::Words, &others, self.shape, sizes.words);
+        let keys: Vec<&str> = common
+            .into_keys()
+            .filter(|key| !key.contains(' '))
+            .collect();
+        writer.shards.common_keys = Filter::of(&keys);
+    }
+
+    /// The keys of one word that most pages have, themselves or in another form.
+    fn common_keys<'b>(&self, entries: &BTreeMap<&'b str, Entry>) -> HashSet<&'b str> {
+        let words = self.builder.lexical.words();
+        let pages = |key: &str| {
+            entries
+                .get(key)
+                .map_or(0, |entry| entry.postings.entries.len())
+        };
+        let mut ranked: Vec<(usize, &str)> = entries
+            .keys()
+            .filter(|key| !key.contains(' '))
+            .map(|key| {
+                let term = words.get(*key).map_or("", |word| word.term.as_str());
+                (pages(key).max(pages(term)), *key)
+            })
+            .collect();
+        ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        ranked.truncate((entries.len() / KEYS_PER_COMMON_KEY).min(MOST_COMMON_KEYS));
+        ranked.into_iter().map(|(_, key)| key).collect()
     }
 
     fn meanings<'b>(
@@ -569,6 +652,12 @@ impl<'a> Ordered<'a> {
     }
 }
 
+/// One key in so many is common, …
+const KEYS_PER_COMMON_KEY: usize = 8;
+/// … and never more than these: their filter is a byte a key, and part of the manifest.
+const MOST_COMMON_KEYS: usize = 8_000;
+/// Words of a query that was sampled, at most.
+const WORDS_OF_A_SAMPLED_QUERY: usize = 4;
 /// One shard, whatever its size.
 const WHOLE: ShardSize = ShardSize {
     target_bytes: usize::MAX,
@@ -628,7 +717,8 @@ struct ShardWriter {
 }
 
 impl ShardWriter {
-    /// Adds entries by key, in as many shards as needed.
+    /// Adds entries by key, in as many shards as needed. A word and the titles that begin with it
+    /// stay together.
     fn dictionary(
         &mut self,
         kind: Kind,
@@ -640,19 +730,29 @@ impl ShardWriter {
             .iter()
             .map(|(key, entry)| (*key, entry.write(shape)))
             .collect();
-        let sizes: Vec<usize> = entries
-            .iter()
-            .map(|(key, bytes)| key.len() + bytes.len())
+        let groups: Vec<&[(&str, Vec<u8>)]> = entries
+            .chunk_by(|(a, _), (b, _)| first_word(a) == first_word(b))
             .collect();
-        let (mut first, mut before) = (0, "");
+        let bytes_of = |(key, bytes): &(&str, Vec<u8>)| key.len() + bytes.len();
+        let sizes: Vec<usize> = groups
+            .iter()
+            .map(|group| group.iter().map(bytes_of).sum())
+            .collect();
+        let (mut first, mut first_group, mut before) = (0, 0, "");
         for run in runs(&sizes, size) {
-            let part = &entries[first..first + run];
+            let keys: usize = groups[first_group..first_group + run]
+                .iter()
+                .map(|group| group.len())
+                .sum();
+            first_group += run;
+            let part = &entries[first..first + keys];
             let file = dictionary::write(
                 kind,
                 part.iter().map(|(key, bytes)| (*key, bytes.as_slice())),
             );
-            let key = part.first().map_or("", |(key, _)| *key);
+            let key = part.first().map_or("", |(key, _)| first_word(key));
             let directory = match kind {
+                Kind::Common => &mut self.shards.common,
                 Kind::Foreign => &mut self.shards.foreign,
                 Kind::Spelling => &mut self.shards.spelling,
                 _ => &mut self.shards.words,
@@ -666,7 +766,7 @@ impl ShardWriter {
             let number = directory.len() as u32 - 1;
             self.push(kind, 0, number, file);
             before = part.last().map_or(before, |(key, _)| *key);
-            first += run;
+            first += keys;
         }
     }
 

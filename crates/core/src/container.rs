@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// The format version that this code writes and reads.
-pub const FORMAT_VERSION: u16 = 2;
+pub const FORMAT_VERSION: u16 = 3;
 /// Bytes before the payload.
 pub const HEADER_BYTES: usize = 8;
 const MAGIC: [u8; 4] = *b"SISK";
@@ -29,7 +29,7 @@ const MAX_INFLATION: usize = 1_100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Words of the site: postings, rows, pages of like meaning.
+    /// Words of the site but the most frequent: postings, rows, pages of like meaning.
     Words = 1,
     /// Words of the vocabulary that the site never uses.
     Foreign = 2,
@@ -43,10 +43,12 @@ pub enum Kind {
     Map = 6,
     /// Postings of one UHD bucket, by dimension.
     Uhd = 7,
+    /// The same as `Words` of the most frequent words.
+    Common = 8,
 }
 
 /// All kinds, in the order of their numbers.
-pub const KINDS: [Kind; 7] = [
+pub const KINDS: [Kind; 8] = [
     Kind::Words,
     Kind::Foreign,
     Kind::Spelling,
@@ -54,6 +56,7 @@ pub const KINDS: [Kind; 7] = [
     Kind::Records,
     Kind::Map,
     Kind::Uhd,
+    Kind::Common,
 ];
 
 impl Kind {
@@ -68,6 +71,7 @@ impl Kind {
             Self::Records => "records",
             Self::Map => "map",
             Self::Uhd => "uhd",
+            Self::Common => "common",
         }
     }
 }

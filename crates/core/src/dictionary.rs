@@ -201,6 +201,13 @@ impl Dictionary {
         &self.keys
     }
 
+    /// Whether it has a key.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        let found = self.keys.binary_search_by(|other| other.as_str().cmp(key));
+        found.is_ok()
+    }
+
     /// What is known of a key.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ pub mod dictionary;
 pub mod encoded;
 pub mod error;
 pub mod explain;
+pub mod filter;
 pub mod fusion;
 pub mod ids;
 pub mod lexical;

@@ -2,6 +2,7 @@
 
 use crate::container::{self, Kind};
 use crate::error::{Error, Result};
+use crate::filter::Filter;
 use crate::shards::{Directory, NAME_LETTERS, ShardId};
 use crate::text::Stemming;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,10 @@ pub struct Manifest {
     pub pages: u32,
     /// Number of passages.
     pub passages: u32,
-    /// Passages a window: the unit of UHD postings and of one-bit codes.
+    /// Passages a window, at least: the unit of UHD postings and of one-bit codes.
     pub window: u32,
+    /// Windows of a page, at most: those of a long page are larger.
+    pub page_windows: u32,
     /// How systems are fused.
     pub ranking: Ranking,
     /// How scores of the dense bucket are spread over the pages.
@@ -49,7 +52,11 @@ pub struct Spread {
 /// All shards, by what they hold.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shards {
-    /// Words of the site, by key.
+    /// The most frequent words of the site, by key: most words of most queries, in small shards.
+    pub common: Directory<String>,
+    /// Tells most other keys from those of `common`.
+    pub common_keys: Filter,
+    /// All other words of the site, by key.
     pub words: Directory<String>,
     /// Words that the site never uses, by key.
     pub foreign: Directory<String>,
@@ -74,6 +81,7 @@ impl Shards {
         }
         let bucket = bucket as usize;
         match kind {
+            Kind::Common => of(&self.common),
             Kind::Words => of(&self.words),
             Kind::Foreign => of(&self.foreign),
             Kind::Spelling => of(&self.spelling),
@@ -129,7 +137,7 @@ impl Shards {
     }
 
     fn check(&self) -> Result<()> {
-        for words in [&self.words, &self.foreign, &self.spelling] {
+        for words in [&self.common, &self.words, &self.foreign, &self.spelling] {
             words.check(MANIFEST_FILE)?;
         }
         let pages = [&self.codes, &self.records].into_iter();
@@ -205,7 +213,7 @@ impl Default for Ranking {
             table: Weights {
                 words: 1.0,
                 meaning_first: 1.0,
-                meaning: 0.5,
+                meaning: 0.25,
                 uhd: 0.0,
                 dense: 1.5,
                 query_k: 32,
@@ -221,6 +229,13 @@ impl Default for Ranking {
             rows_in_full: 0.8,
         }
     }
+}
+
+/// Passages in each window but the last of a page of so many passages, at least 1.
+#[must_use]
+pub fn window_of(passages: usize, window: u32, page_windows: u32) -> usize {
+    let evenly = passages.div_ceil(page_windows.max(1) as usize);
+    evenly.max(window as usize).max(1)
 }
 
 impl Manifest {

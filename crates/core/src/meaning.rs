@@ -24,9 +24,8 @@ const UHD_SHARE: f32 = 0.5;
 /// Neighbours of a word, and how alike they must be (cosine of static rows).
 const NEIGHBOURS: usize = 4;
 const MIN_SIMILARITY: f32 = 0.4;
-/// Queries whose scores tell how a site's scores spread, and words in each.
-const SAMPLED_QUERIES: usize = 64;
-const SAMPLED_WORDS: usize = 3;
+/// Queries whose scores tell how a site's scores spread.
+pub(crate) const SAMPLED_QUERIES: usize = 64;
 
 /// A site's codes and rows, from which words get their meaning.
 pub(crate) struct Site<'a> {
@@ -65,8 +64,8 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// A site; `words` are words of it.
-    pub(crate) fn new(parts: &Parts<'a>, words: &[&str]) -> Self {
+    /// A site; `words` are words of it, and `queries` words that stand together there.
+    pub(crate) fn new(parts: &Parts<'a>, words: &[&str], queries: &[Vec<String>]) -> Self {
         let overlaps = |(rows, bucket): (&'a Vec<UhdRow>, &'a Bucket)| Overlaps {
             rows,
             bucket,
@@ -88,7 +87,7 @@ impl<'a> Site<'a> {
             spread: Spread::default(),
             mean_length: 1.0,
         };
-        site.measure(words);
+        site.measure(words, queries);
         site
     }
 
@@ -97,31 +96,16 @@ impl<'a> Site<'a> {
         self.spread
     }
 
-    /// Measures how scores spread, with words of the site as queries.
-    fn measure(&mut self, words: &[&str]) {
+    /// Measures how scores spread.
+    fn measure(&mut self, words: &[&str], queries: &[Vec<String>]) {
         let rows: Vec<Vec<f32>> = words.iter().filter_map(|word| self.row(word)).collect();
         if rows.is_empty() {
             return;
         }
-        let wanted = SAMPLED_QUERIES * SAMPLED_WORDS;
-        let sampled: Vec<&Vec<f32>> = (0..wanted)
-            .map(|i| &rows[i * rows.len() / wanted])
-            .collect();
-        // Words far apart in the alphabet, so that they have nothing in common.
-        let queries = crate::parallel::map(SAMPLED_QUERIES, |i| {
-            let of_query = (0..SAMPLED_WORDS).map(|word| sampled[word * SAMPLED_QUERIES + i]);
-            let mut sum = vec![0.0; self.dim];
-            of_query.for_each(|row| add(&mut sum, row));
-            let scores = self.dense_scores(&DenseQuery::new(&sum));
-            crate::fusion::Moments::of(&scores)
+        self.spread = self.spread_of(queries).unwrap_or(Spread {
+            mean: 0.0,
+            deviation: 1.0,
         });
-        let mean = |of: &dyn Fn(&crate::fusion::Moments) -> f32| {
-            queries.iter().map(of).sum::<f32>() / queries.len() as f32
-        };
-        self.spread = Spread {
-            mean: mean(&|moments| moments.mean),
-            deviation: mean(&|moments| moments.deviation).max(f32::EPSILON),
-        };
         self.mean_length = rows.iter().map(|row| length(row)).sum::<f32>() / rows.len() as f32;
         let texts: Vec<&str> = (0..SAMPLED_QUERIES)
             .map(|i| words[i * words.len() / SAMPLED_QUERIES])
@@ -132,6 +116,27 @@ impl<'a> Site<'a> {
         for (overlaps, deviation) in self.uhd.iter_mut().zip(deviations) {
             overlaps.deviation = deviation;
         }
+    }
+
+    /// Mean and deviation of dense scores over all pages, on average over queries whose words the
+    /// vocabulary can build; `None` when there is no such query.
+    fn spread_of(&self, queries: &[Vec<String>]) -> Option<Spread> {
+        let moments = crate::parallel::map(queries.len(), |i| {
+            let mut sum = vec![0.0; self.dim];
+            for row in queries[i].iter().filter_map(|word| self.row(word)) {
+                add(&mut sum, &row);
+            }
+            let dense = DenseQuery::new(&sum);
+            (!dense.is_zero()).then(|| crate::fusion::Moments::of(&self.dense_scores(&dense)))
+        });
+        let moments: Vec<crate::fusion::Moments> = moments.into_iter().flatten().collect();
+        let mean = |of: &dyn Fn(&crate::fusion::Moments) -> f32| {
+            moments.iter().map(of).sum::<f32>() / moments.len() as f32
+        };
+        (!moments.is_empty()).then(|| Spread {
+            mean: mean(&|moments| moments.mean),
+            deviation: mean(&|moments| moments.deviation).max(f32::EPSILON),
+        })
     }
 
     fn mean_overlap_deviation(&self, bucket: usize, words: &[&str]) -> f32 {

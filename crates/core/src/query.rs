@@ -46,7 +46,8 @@ pub trait Dictionary {
     /// [`Miss::Shard`] when the shard is not loaded, [`Miss::Damaged`] when it is damaged.
     fn entry(&self, part: Part, key: &str) -> std::result::Result<Option<Entry>, Miss>;
 
-    /// Keys of the shard that a key would be in, those that begin with it.
+    /// Keys of one word that begin with `prefix`, of the shard that it would be in; of the most
+    /// frequent words if any begins so.
     ///
     /// # Errors
     /// As [`Dictionary::entry`].
@@ -357,7 +358,6 @@ impl Finder<'_> {
         }
         let found = self.dictionary.with_prefix(Part::Site, prefix);
         let mut keys = self.wanted.take(found)?.unwrap_or_default();
-        keys.retain(|key| !key.contains(' '));
         let shortest = top::by_rank((0..).zip(keys.iter().map(|key| key.len() as u32)));
         let shortest = shortest.into_iter().take(COMPLETIONS);
         let completion = |at: u32| (std::mem::take(&mut keys[at as usize]), COMPLETION_WEIGHT);

@@ -16,12 +16,12 @@ use crate::error::{Error, Result};
 use crate::explain::{PageTerms, Sought};
 use crate::fusion::Moments;
 use crate::lexical::rarity;
-use crate::manifest::{Manifest, Weights};
+use crate::manifest::{Manifest, Weights, window_of};
 use crate::page::Page;
 use crate::query::{self, AnalyzedQuery, Dictionary, Miss, Part, Wanted};
 use crate::quoted::{self, Quoted};
 use crate::records::Records;
-use crate::shards::{Directory, ShardId, name_of};
+use crate::shards::{Directory, ShardId, first_word, name_of};
 use crate::text::{Analyzer, Term};
 use crate::top;
 use crate::uhd::{Lists, Map};
@@ -259,7 +259,7 @@ impl Engine {
         let dim = self.manifest.encoder.dim;
         let pages = self.manifest.pages;
         let loaded = match id.kind {
-            Kind::Words | Kind::Foreign | Kind::Spelling => {
+            Kind::Common | Kind::Words | Kind::Foreign | Kind::Spelling => {
                 Loaded::Dictionary(Shard::read(path, payload, Shape { pages, dim })?)
             }
             Kind::Codes => Loaded::Codes(Codes::read(path, payload, dim)?),
@@ -574,7 +574,12 @@ impl Engine {
             Some((quoted, _)) => Some(quoted.passages(record, &self.analyzer)?),
         };
         let windows = ranked.windows_of(page);
-        let window = self.manifest.window.max(1) as usize;
+        let Manifest {
+            window,
+            page_windows,
+            ..
+        } = self.manifest;
+        let window = window_of(record.passages.len(), window, page_windows);
         let dense = |passage: usize| {
             let score = windows.and_then(|windows| windows.get(passage / window));
             let quoted = quoted.as_ref().and_then(|quoted| quoted.get(passage));
@@ -599,12 +604,14 @@ impl Engine {
         })
     }
 
-    fn dictionary(&self, part: Part, key: &str) -> std::result::Result<Option<&Shard>, Miss> {
+    /// The shard of a dictionary that a key would be in, if there is one.
+    fn dictionary(&self, kind: Kind, key: &str) -> std::result::Result<Option<&Shard>, Miss> {
         let shards = &self.manifest.shards;
-        let (directory, kind) = match part {
-            Part::Site => (&shards.words, Kind::Words),
-            Part::Foreign => (&shards.foreign, Kind::Foreign),
-            Part::Spelling => (&shards.spelling, Kind::Spelling),
+        let directory = match kind {
+            Kind::Common => &shards.common,
+            Kind::Foreign => &shards.foreign,
+            Kind::Spelling => &shards.spelling,
+            _ => &shards.words,
         };
         let Some(number) = directory.find(key) else {
             return Ok(None);
@@ -615,22 +622,52 @@ impl Engine {
             _ => Err(Miss::Shard(id)),
         }
     }
-}
 
-impl Dictionary for Engine {
-    fn entry(&self, part: Part, key: &str) -> std::result::Result<Option<Entry>, Miss> {
-        match self.dictionary(part, key)? {
+    fn entry_in(&self, kind: Kind, key: &str) -> std::result::Result<Option<Entry>, Miss> {
+        match self.dictionary(kind, key)? {
             None => Ok(None),
             Some(shard) => shard.get(key).map_err(Miss::Damaged),
         }
     }
 
+    /// Whether a key of the site is, or would be, among the common ones: there is its first word.
+    fn is_common(&self, key: &str) -> std::result::Result<bool, Miss> {
+        let word = first_word(key);
+        if !self.manifest.shards.common_keys.may_have(word) {
+            return Ok(false);
+        }
+        let shard = self.dictionary(Kind::Common, word)?;
+        Ok(shard.is_some_and(|shard| shard.has(word)))
+    }
+}
+
+impl Dictionary for Engine {
+    fn entry(&self, part: Part, key: &str) -> std::result::Result<Option<Entry>, Miss> {
+        let kind = match part {
+            Part::Site if self.is_common(key)? => Kind::Common,
+            Part::Site => Kind::Words,
+            Part::Foreign => Kind::Foreign,
+            Part::Spelling => Kind::Spelling,
+        };
+        self.entry_in(kind, key)
+    }
+
     fn with_prefix(&self, part: Part, prefix: &str) -> std::result::Result<Vec<String>, Miss> {
-        let shard = self.dictionary(part, prefix)?;
-        let keys = shard
-            .into_iter()
-            .flat_map(|shard| shard.with_prefix(prefix));
-        Ok(keys.map(str::to_owned).collect())
+        let kinds: &[Kind] = match part {
+            Part::Site => &[Kind::Common, Kind::Words],
+            Part::Foreign => &[Kind::Foreign],
+            Part::Spelling => &[Kind::Spelling],
+        };
+        for kind in kinds {
+            if let Some(shard) = self.dictionary(*kind, prefix)? {
+                let keys = shard.with_prefix(prefix).map(str::to_owned);
+                let keys: Vec<String> = keys.filter(|key| !key.contains(' ')).collect();
+                if !keys.is_empty() {
+                    return Ok(keys);
+                }
+            }
+        }
+        Ok(Vec::new())
     }
 }
 

@@ -25,6 +25,12 @@ pub struct ShardId {
     pub number: u32,
 }
 
+/// The first word of a key: titles have several.
+#[must_use]
+pub fn first_word(key: &str) -> &str {
+    key.split(' ').next().unwrap_or_default()
+}
+
 /// The name of a shard of these bytes.
 #[must_use]
 pub fn name_of(bytes: &[u8]) -> String {

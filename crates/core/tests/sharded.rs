@@ -181,9 +181,16 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
         dim: DIM,
     };
     let find = |kind: Kind, key: &str| {
-        let files = bundle.files.iter().filter(|file| file.id.kind == kind);
+        let kinds = match kind {
+            Kind::Words => [Kind::Common, Kind::Words],
+            other => [other; 2],
+        };
+        let files = bundle
+            .files
+            .iter()
+            .filter(|file| kinds.contains(&file.id.kind));
         let mut found = files.filter_map(|file| {
-            let payload = container::plain_payload("f", kind, &file.bytes).unwrap();
+            let payload = container::plain_payload("f", file.id.kind, &file.bytes).unwrap();
             Dictionary::read("f", &payload, shape)
                 .unwrap()
                 .get(key)

@@ -171,7 +171,7 @@ fn report(
 ) -> Result<(), Box<dyn Error>> {
     let engines = collections
         .iter()
-        .map(|set| set.site.engine(options.clone()))
+        .map(|set| set.site.engine(options.clone(), false))
         .collect::<Result<Vec<_>, _>>()?;
     for mode in [Mode::Words, Mode::Table, Mode::Full] {
         let scores = collections

@@ -74,6 +74,8 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// How the bundle is built and its scores are fused.
     pub build: BuildOptions,
+    /// Whether only the first passages of each page have codes, as `siskin index --lite` does it.
+    pub lite: bool,
     /// Pages that the first stage passes on; `None` for as many as the bundle says.
     pub candidates: Option<usize>,
 }
@@ -106,7 +108,7 @@ fn evaluate_modes(
             let site = Site::words_only(pages.to_vec());
             evaluate_mode(
                 dataset,
-                &site.engine(settings.build.clone())?,
+                &site.engine(settings.build.clone(), false)?,
                 mode,
                 &[],
                 settings.candidates,
@@ -121,7 +123,7 @@ fn evaluate_modes(
         settings.cache.as_deref(),
         observer,
     )?;
-    let engine = site.engine(settings.build.clone())?;
+    let engine = site.engine(settings.build.clone(), settings.lite)?;
     let queries = match settings.modes.contains(&Mode::Full) {
         true => encode_queries(&dataset.queries, &encoder)?,
         false => Vec::new(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use siskin_core::build::{BuildOptions, Builder, Bundle};
+use siskin_core::build::{BuildOptions, Builder, Bundle, LITE_PASSAGES};
 use siskin_core::container;
 use siskin_core::encoded::{EncodedQuery, PassageCodes};
 use siskin_core::manifest::EncoderInfo;
@@ -64,15 +64,20 @@ impl Site {
         }
     }
 
-    /// An engine over a bundle built with `options`, all of it loaded.
+    /// An engine over a bundle built with `options`, all of it loaded. With `lite` only the first
+    /// passages of each page have codes (see [`LITE_PASSAGES`]).
     ///
     /// # Errors
     /// When codes do not fit the encoder.
-    pub fn engine(&self, options: BuildOptions) -> Result<SiteEngine> {
+    pub fn engine(&self, options: BuildOptions, lite: bool) -> Result<SiteEngine> {
         let mut builder = Builder::new(options, self.encoder.clone());
         let mut codes = self.encoded.codes.as_slice();
         for page in &self.pages {
             let (own, others) = codes.split_at(page.passages.len().min(codes.len()));
+            let own = match lite {
+                true => &own[..own.len().min(LITE_PASSAGES)],
+                false => own,
+            };
             builder.add_page(page.clone(), own).map_err(Error::Index)?;
             codes = others;
         }

@@ -54,6 +54,7 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
         modes,
         baselines,
         candidates: arguments.candidates,
+        lite: arguments.lite,
         ..Settings::default()
     })
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
-use siskin_core::build::{BuildOptions, Builder, Bundle};
+use siskin_core::build::{BuildOptions, Builder, Bundle, LITE_PASSAGES};
 use siskin_core::encoded::PassageCodes;
 use siskin_core::manifest::MANIFEST_FILE;
 use siskin_core::page::Page;
@@ -33,10 +33,10 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let talk = Talk::new(arguments.printing.quiet);
     let settings = Settings::new(arguments)?;
     let mut site = read_site(&settings.site, talk)?;
-    let mut staging = Staging::create(settings.output)?;
+    let mut staging = Staging::create(settings.output.clone())?;
     let encoder = open_encoder(&settings.encoder, talk)?;
     let pages = std::mem::take(&mut site.pages);
-    let built = build(pages, &encoder, settings.cache.as_deref(), talk)?;
+    let built = build(pages, &encoder, &settings, talk)?;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
         write_runtime(runtime, &settings.encoder, &mut staging)?;
@@ -57,6 +57,8 @@ struct Settings {
     runtime: Option<PathBuf>,
     /// Folder of encoded passages; `None` keeps none.
     cache: Option<PathBuf>,
+    /// Passages of a page that are encoded, at most.
+    passages: usize,
 }
 
 impl Settings {
@@ -77,6 +79,10 @@ impl Settings {
             output,
             encoder,
             runtime,
+            passages: match arguments.lite {
+                true => LITE_PASSAGES,
+                false => usize::MAX,
+            },
             cache: match arguments.no_cache {
                 true => None,
                 false => arguments.cache.clone().or_else(store::default_folder),
@@ -108,23 +114,26 @@ struct Built {
     encoded: Encoded,
 }
 
-/// The bundle of `pages`, whose passages may be known in the folder `cache`.
+/// The bundle of `pages`, whose passages may be known from earlier runs.
 ///
 /// # Errors
 /// When the network fails, the encoder has no rows or the codes cannot be kept.
-fn build(pages: Vec<Page>, encoder: &Encoder, cache: Option<&Path>, talk: Talk) -> Result<Built> {
+fn build(pages: Vec<Page>, encoder: &Encoder, settings: &Settings, talk: Talk) -> Result<Built> {
     let options = BuildOptions {
         stemming: stemming(&pages),
         ..BuildOptions::default()
     };
     let rows = encoder.generic_rows()?;
     let note = |text: &str| talk.problem(text);
-    let mut store = encoder.passage_store(cache, Pooling::Own, note)?;
-    let (mut codes, progress) = encode(&pages, &mut store, talk)?;
+    let mut store = encoder.passage_store(settings.cache.as_deref(), Pooling::Own, note)?;
+    let texts = passage_texts(&pages, settings.passages);
+    let (mut codes, progress) = encode(&texts, &mut store, talk)?;
     let spinner = talk.spinner("building the index");
     let mut builder = Builder::new(options, encoder.info());
     for page in pages {
-        let own = codes.by_ref().take(page.passages.len());
+        let own = codes
+            .by_ref()
+            .take(page.passages.len().min(settings.passages));
         let own: Vec<PassageCodes> = own.collect::<siskin_encoder::Result<_>>()?;
         builder.add_page(page, &own)?;
     }
@@ -137,17 +146,16 @@ fn build(pages: Vec<Page>, encoder: &Encoder, cache: Option<&Path>, talk: Talk) 
     })
 }
 
-/// The codes of all passages in order, read as they are asked for.
+/// The codes of all texts in order, read as they are asked for.
 fn encode<'s>(
-    pages: &[Page],
+    texts: &[String],
     store: &'s mut PassageStore<'_>,
     talk: Talk,
 ) -> Result<(Codes<'s>, Progress)> {
-    let texts = passage_texts(pages);
     let threads = thread::available_parallelism().map_or(1, Into::into);
     let bar = talk.bar("encoding passages", 0);
     let mut last = Progress::default();
-    let codes = store.encode(&texts, threads, |progress| {
+    let codes = store.encode(texts, threads, |progress| {
         if progress.encoded == 0 && progress.known > 0 {
             let Progress { known, missing, .. } = progress;
             bar.suspend(|| {
@@ -201,9 +209,10 @@ impl Encoded {
     }
 }
 
-fn passage_texts(pages: &[Page]) -> Vec<String> {
+/// What the encoder reads of each page, of its first passages only.
+fn passage_texts(pages: &[Page], most: usize) -> Vec<String> {
     let of_page = |page: &Page| -> Vec<String> {
-        let passages = page.passages.iter();
+        let passages = page.passages.iter().take(most);
         passages
             .map(|passage| passage.encoder_text(&page.title))
             .collect()

@@ -73,6 +73,7 @@ pub fn tiny_shards() -> ShardSizes {
         most: 99,
     };
     ShardSizes {
+        common: size(40),
         words: size(40),
         foreign: size(40),
         codes: size(4),
