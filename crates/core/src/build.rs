@@ -32,6 +32,8 @@ const MIN_OCCURRENCES: u32 = 2;
 /// What a neighbour's postings count for a word that the site never uses, times their cosine.
 const NEIGHBOUR_WEIGHT: f32 = 0.7;
 
+const PASSAGES_OF_A_LARGE_SITE: usize = 40_000;
+const PAGE_WINDOWS_OF_A_LARGE_SITE: u32 = 4;
 /// Passages of a page that are encoded where time matters more than finding what stands deep in a
 /// page: its first window.
 pub const LITE_PASSAGES: usize = 3;
@@ -96,12 +98,25 @@ impl Default for BuildOptions {
             lexical: LexicalOptions::default(),
             uhd: UhdOptions::default(),
             window: 3,
-            page_windows: std::env::var("PW")
-                .ok()
-                .and_then(|x| x.parse().ok())
-                .unwrap_or(4),
+            page_windows: u32::MAX,
             ranking: Ranking::default(),
             shards: ShardSizes::default(),
+        }
+    }
+}
+
+impl BuildOptions {
+    /// The defaults for a site of so many passages: of a large site fewer codes are kept, since each
+    /// query fetches those of many pages.
+    #[must_use]
+    pub fn for_passages(passages: usize) -> Self {
+        let page_windows = match passages > PASSAGES_OF_A_LARGE_SITE {
+            true => PAGE_WINDOWS_OF_A_LARGE_SITE,
+            false => u32::MAX,
+        };
+        Self {
+            page_windows,
+            ..Self::default()
         }
     }
 }
@@ -654,8 +669,8 @@ impl<'a> Ordered<'a> {
 
 /// One key in so many is common, …
 const KEYS_PER_COMMON_KEY: usize = 8;
-/// … and never more than these: their filter is a byte a key, and part of the manifest.
-const MOST_COMMON_KEYS: usize = 8_000;
+/// … and never more than these: their filter takes six bits a key and is part of the manifest.
+const MOST_COMMON_KEYS: usize = 6_000;
 /// Words of a query that was sampled, at most.
 const WORDS_OF_A_SAMPLED_QUERY: usize = 4;
 /// One shard, whatever its size.

@@ -212,8 +212,8 @@ impl Default for Ranking {
             candidates: 30,
             table: Weights {
                 words: 1.0,
-                meaning_first: 1.0,
-                meaning: 0.25,
+                meaning_first: 0.5,
+                meaning: 0.1,
                 uhd: 0.0,
                 dense: 1.5,
                 query_k: 32,

@@ -60,9 +60,13 @@ const SWEEPS: [(&str, &[f32], Set); 19] = [
             options.shards.whole_codes_bytes = 0;
         },
     ),
-    ("table.meaning", &[0.0, 0.3, 0.5, 0.8], |options, value| {
-        options.ranking.table.meaning = value;
-    }),
+    (
+        "table.meaning",
+        &[0.0, 0.1, 0.2, 0.3, 0.5],
+        |options, value| {
+            options.ranking.table.meaning = value;
+        },
+    ),
     (
         "table.meaning_first",
         &[0.3, 0.5, 1.0, 1.5],

@@ -119,9 +119,10 @@ struct Built {
 /// # Errors
 /// When the network fails, the encoder has no rows or the codes cannot be kept.
 fn build(pages: Vec<Page>, encoder: &Encoder, settings: &Settings, talk: Talk) -> Result<Built> {
+    let passages = pages.iter().map(|page| page.passages.len()).sum();
     let options = BuildOptions {
         stemming: stemming(&pages),
-        ..BuildOptions::default()
+        ..BuildOptions::for_passages(passages)
     };
     let rows = encoder.generic_rows()?;
     let note = |text: &str| talk.problem(text);

@@ -19,6 +19,7 @@ fn a_site_gets_a_folder_with_its_index() {
     let kinds = names(&site.path().join("siskin"));
     for kind in [
         "codes-",
+        "common-",
         "foreign-",
         "map-",
         "records-",
@@ -83,6 +84,33 @@ fn passages_known_from_an_earlier_run_give_the_same_bytes_without_the_network() 
     let (resumed, known, encoded) = index("resumed", &cached);
     assert_eq!((resumed, known + encoded), (fresh, passages));
     assert!(known > 0 && encoded > 0, "{known} known, {encoded} encoded");
+}
+
+#[test]
+fn a_light_index_encodes_the_first_passages_and_finds_all_words() {
+    let sections = |name: &str| {
+        let section = |i| format!("<h2>{name} part {i}</h2><p>Part {i} of {name} says word{i}.</p>");
+        (0..8).map(section).collect::<String>()
+    };
+    let site = folder(&[
+        ("a.html", html("Apples", &sections("apples"))),
+        ("b.html", html("Bees", &sections("bees"))),
+    ]);
+    let count = |options: &[&str]| {
+        let mut arguments = index_arguments(site.path());
+        arguments.extend(["--json", "--no-cache"].iter().map(PathBuf::from));
+        arguments.extend(options.iter().map(PathBuf::from));
+        let run = siskin(arguments);
+        assert_eq!(run.code, 0, "{run:?}");
+        let summary: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let codes = summary["codes"]["encoded"].as_u64().unwrap();
+        (codes, summary["passages"].as_u64().unwrap())
+    };
+    let (whole, passages) = count(&[]);
+    assert_eq!(whole, passages);
+    assert_eq!(count(&["--lite"]), (6, passages));
+    let run = siskin(["search", site.path().to_str().unwrap(), "word7", "--json"]);
+    assert!(run.stdout.contains("/a.html") && run.stdout.contains("/b.html"), "{run:?}");
 }
 
 #[test]
