@@ -6,7 +6,14 @@
  *
  * --bundle is an index, --pages the map from addresses to ids that bench.js writes beside a rendered
  * site, --node the folder dist-node of `cargo xtask dist`. Prints a table as Markdown. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -28,6 +35,10 @@ const { values: options } = parseArgs({
   },
 });
 
+function print(line) {
+  process.stdout.write(`${line}\n`);
+}
+
 /** A folder with the bundle's files whose manifest passes on so many pages. */
 function withCandidates(count) {
   const folder = mkdtempSync(join(tmpdir(), "siskin-stages-"));
@@ -48,7 +59,13 @@ async function measured(questions, pages, count) {
     const scores = [];
     for (const { text, gains } of questions) {
       const { results } = await search.query(text, { mode: options.mode, limit: DEPTH });
-      scores.push(ndcg(results.map(({ url }) => pages[pageAddress(url)]), gains, DEPTH));
+      scores.push(
+        ndcg(
+          results.map(({ url }) => pages[pageAddress(url)]),
+          gains,
+          DEPTH,
+        ),
+      );
     }
     search.close();
     return scores;
@@ -64,10 +81,10 @@ const whole = await measured(questions, pages, all);
 const row = (name, scores) => {
   const value = (100 * mean(scores)).toFixed(1);
   const loss = (100 * (mean(whole) - mean(scores))).toFixed(2);
-  console.log(`| ${name} | ${value} | ${loss} |`);
+  print(`| ${name} | ${value} | ${loss} |`);
 };
-console.log(`${questions.length} questions, ${all} pages, mode ${options.mode}\n`);
-console.log("| pages passed on | nDCG@10 | lost |\n|---:|---:|---:|");
+print(`${questions.length} questions, ${all} pages, mode ${options.mode}\n`);
+print("| pages passed on | nDCG@10 | lost |\n|---:|---:|---:|");
 for (const count of options.candidates.split(",").map(Number)) {
   row(count, await measured(questions, pages, count));
 }

@@ -154,6 +154,8 @@ pub struct Scores {
 const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.
 const TITLE_BONUS: f32 = 100.0;
+/// Share of the best page's score by words from which on a page is a result for its words alone.
+const WORDS_ENOUGH: f32 = 0.8;
 /// What a passage gets that has a phrase in quotes, when the passage of a page is chosen: more than
 /// all words and any dense score.
 const QUOTED_BONUS: f32 = 100.0;
@@ -385,6 +387,11 @@ impl Engine {
         let pages = self.manifest.pages as usize;
         let words = word_scores(&analyzed, pages);
         let mut ranked = Ranked::new(analyzed, pages, query.text);
+        let most = words.iter().copied().fold(f32::EPSILON, f32::max);
+        ranked.has_words = words
+            .iter()
+            .map(|&score| score >= WORDS_ENOUGH * most)
+            .collect();
         let Some(weights) = self.weights(query.mode) else {
             add_z(&mut ranked.scores.pages, 1.0, &words);
             ranked.finish(|page| words[page as usize] > 0.0);
@@ -699,6 +706,8 @@ struct Ranked {
     /// Score of the first stage: `[pages]`.
     first: Vec<f32>,
     scores: Scores,
+    /// Whether a page has the query's words about as well as the best: `[pages]`.
+    has_words: Vec<bool>,
     /// Dense scores of the candidates' windows.
     windows: Vec<(u32, Vec<f32>)>,
     /// Phrases in quotes, and which pages may have them: `[pages]`.
@@ -719,6 +728,7 @@ impl Ranked {
                 pages: vec![0.0; pages],
                 found: vec![false; pages],
             },
+            has_words: vec![false; pages],
             windows: Vec::new(),
         }
     }
@@ -758,16 +768,18 @@ impl Ranked {
         }
     }
 
-    /// Candidates above the average are found, provided that the query was recognised. A site of one
-    /// page has no spread: its page is found; so is what has the words of a phrase. Pages that are no
-    /// candidates come after those.
+    /// Candidates above the average are found, provided that the query was recognised; so are those
+    /// that have its words, even where all pages have them. A site of one page has no spread: its
+    /// page is found. Pages that are no candidates come after those.
     fn finish_candidates(&mut self, is_candidate: &[bool]) {
         let recognised = self.query.is_recognised();
         let all = self.scores.pages.len() == 1 || self.quoted.is_some();
         let found: Vec<bool> = is_candidate
             .iter()
-            .zip(&self.scores.pages)
-            .map(|(&candidate, &score)| recognised && candidate && (all || score > 0.0))
+            .zip(self.scores.pages.iter().zip(&self.has_words))
+            .map(|(&candidate, (&score, &has_words))| {
+                recognised && candidate && (all || has_words || score > 0.0)
+            })
             .collect();
         for (page, _) in is_candidate.iter().enumerate().filter(|(_, is)| !**is) {
             self.scores.pages[page] = self.first[page] - BELOW_CANDIDATES;

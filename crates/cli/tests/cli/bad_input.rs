@@ -183,11 +183,11 @@ fn a_manifest_of_another_kind_or_version() {
     let manifest = fs::read_to_string(&path).unwrap();
     let cases = [
         (
-            manifest.replace("\"format\":2", "\"format\":99"),
+            manifest.replace("\"format\":3", "\"format\":99"),
             "newer than",
         ),
         (
-            manifest.replace("\"format\":2", "\"format\":1"),
+            manifest.replace("\"format\":3", "\"format\":2"),
             "older than",
         ),
         (manifest[..manifest.len() / 2].to_owned(), "siskin.json"),

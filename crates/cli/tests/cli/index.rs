@@ -89,7 +89,8 @@ fn passages_known_from_an_earlier_run_give_the_same_bytes_without_the_network() 
 #[test]
 fn a_light_index_encodes_the_first_passages_and_finds_all_words() {
     let sections = |name: &str| {
-        let section = |i| format!("<h2>{name} part {i}</h2><p>Part {i} of {name} says word{i}.</p>");
+        let section =
+            |i| format!("<h2>{name} part {i}</h2><p>Part {i} of {name} says word{i}.</p>");
         (0..8).map(section).collect::<String>()
     };
     let site = folder(&[
@@ -110,7 +111,10 @@ fn a_light_index_encodes_the_first_passages_and_finds_all_words() {
     assert_eq!(whole, passages);
     assert_eq!(count(&["--lite"]), (6, passages));
     let run = siskin(["search", site.path().to_str().unwrap(), "word7", "--json"]);
-    assert!(run.stdout.contains("/a.html") && run.stdout.contains("/b.html"), "{run:?}");
+    assert!(
+        run.stdout.contains("/a.html") && run.stdout.contains("/b.html"),
+        "{run:?}"
+    );
 }
 
 #[test]
