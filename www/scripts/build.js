@@ -51,7 +51,8 @@ declarations();
 async function browserFiles() {
   await bundle("src/worker.ts", join(DIST, "siskin-worker.js"));
   const version = checksum(join(DIST, "siskin-worker.js")).slice(0, 16);
-  const define = { SISKIN_WORKER: JSON.stringify(`siskin-worker.js?v=${version}`) };
+  const worker = JSON.stringify(`siskin-worker.js?v=${version}`);
+  const define = { ...common.define, SISKIN_WORKER: worker };
   await bundle("src/siskin.ts", join(DIST, "siskin.js"), { define });
   await bundle("src/service-worker.ts", join(DIST, "siskin-sw.js"), { format: "iife" });
 }

@@ -72,7 +72,7 @@ const SWEEPS: [(&str, &[f32], Set); 19] = [
         &[0.3, 0.5, 1.0, 1.5],
         |options, value| options.ranking.table.meaning_first = value,
     ),
-    ("table.dense", &[0.9, 1.2, 1.5, 2.0], |options, value| {
+    ("table.dense", &[1.2, 1.5, 2.0, 2.5], |options, value| {
         options.ranking.table.dense = value;
     }),
     ("full.meaning", &[0.0, 0.2, 0.5], |options, value| {
