@@ -65,7 +65,7 @@ impl Default for ShardSizes {
             words: size(8 << 10, 180),
             foreign: size(36 << 10, 100),
             codes: size(1 << 10, 440),
-            whole_codes_bytes: 10 << 10,
+            whole_codes_bytes: 48 << 10,
             records: size(8 << 10, 780),
             uhd: size(8 << 10, 60),
         }
