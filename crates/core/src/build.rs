@@ -32,6 +32,8 @@ const MIN_OCCURRENCES: u32 = 2;
 /// What a neighbour's postings count for a word that the site never uses, times their cosine.
 const NEIGHBOUR_WEIGHT: f32 = 0.7;
 
+/// A site of more passages is large: a page then has so many windows at most, which costs 1.7 points on
+/// smaller sites (docs/ranking.md).
 const PASSAGES_OF_A_LARGE_SITE: usize = 40_000;
 const PAGE_WINDOWS_OF_A_LARGE_SITE: u32 = 4;
 /// Passages of a page that are encoded where time matters more than finding what stands deep in a
