@@ -27,8 +27,9 @@ impl Writer {
         self.bytes.push(value);
     }
 
-    /// A 16-bit float: 2 bytes.
+    /// A 16-bit float: 2 bytes; what is larger than the largest is written as the largest.
     pub fn f16(&mut self, value: f32) {
+        let value = value.clamp(f16::MIN.to_f32(), f16::MAX.to_f32());
         self.bytes
             .extend_from_slice(&f16::from_f32(value).to_le_bytes());
     }
@@ -218,6 +219,17 @@ mod tests {
         fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
             let mut reader = Reader::new("test", &bytes);
             while reader.string().is_ok() && reader.position_bytes() < bytes.len() {}
+        }
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        for value in [1e9, -1e9, f32::INFINITY] {
+            let mut writer = Writer::default();
+            writer.f16(value);
+            let bytes = writer.into_bytes();
+            let read = Reader::new("x.bin", &bytes).f16().unwrap();
+            assert_eq!(read, 65_504.0 * value.signum());
         }
     }
 

@@ -1,5 +1,8 @@
 //! Fusion of systems: the weighted sum of each query's z-scores over all pages.
 
+/// A deviation up to this comes of rounding: the scores are equal.
+pub(crate) const ROUNDING: f32 = 1e-5;
+
 /// Mean and standard deviation of one system's scores for one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
@@ -29,7 +32,7 @@ impl Moments {
     /// How many deviations a score lies above the mean; 0 when all scores are equal.
     #[must_use]
     pub fn z(&self, score: f32) -> f32 {
-        if self.deviation > f32::EPSILON {
+        if self.deviation > ROUNDING {
             (score - self.mean) / self.deviation
         } else {
             0.0
@@ -53,5 +56,6 @@ mod tests {
     #[test]
     fn equal_scores_say_nothing() {
         assert_eq!(Moments::of(&[2.0, 2.0]).z(2.0), 0.0);
+        assert_eq!(Moments::of(&[2.0, 2.000_001]).z(2.0), 0.0);
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::codes::{DenseQuery, code_bytes, page_score};
 use crate::dictionary::Meaning;
+use crate::fusion::{Moments, ROUNDING};
 use crate::lexical::rarity;
 use crate::lists::PageList;
 use crate::manifest::Spread;
@@ -127,25 +128,24 @@ impl<'a> Site<'a> {
                 add(&mut sum, &row);
             }
             let dense = DenseQuery::new(&sum);
-            (!dense.is_zero()).then(|| crate::fusion::Moments::of(&self.dense_scores(&dense)))
+            (!dense.is_zero()).then(|| Moments::of(&self.dense_scores(&dense)))
         });
-        let moments: Vec<crate::fusion::Moments> = moments.into_iter().flatten().collect();
-        let mean = |of: &dyn Fn(&crate::fusion::Moments) -> f32| {
+        let moments: Vec<Moments> = moments.into_iter().flatten().collect();
+        let mean = |of: &dyn Fn(&Moments) -> f32| {
             moments.iter().map(of).sum::<f32>() / moments.len() as f32
         };
         (!moments.is_empty()).then(|| Spread {
             mean: mean(&|moments| moments.mean),
-            deviation: mean(&|moments| moments.deviation).max(f32::EPSILON),
+            deviation: divisor(mean(&|moments| moments.deviation)),
         })
     }
 
     fn mean_overlap_deviation(&self, bucket: usize, words: &[&str]) -> f32 {
         let deviations = words.iter().map(|word| {
             let scores = self.overlap_scores(&self.uhd[bucket], word);
-            crate::fusion::Moments::of(&scores).deviation
+            Moments::of(&scores).deviation
         });
-        let mean = deviations.sum::<f32>() / words.len().max(1) as f32;
-        if mean > 0.0 { mean } else { 1.0 }
+        divisor(deviations.sum::<f32>() / words.len().max(1) as f32)
     }
 
     /// A word's row: the sum of its pieces' rows, `[dim]`; `None` when the vocabulary cannot build
@@ -266,6 +266,12 @@ pub(crate) fn lent_postings(
     scores.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     scores.truncate(listed_pages(pages));
     PageList::of_scores(scores)
+}
+
+/// What differences from the mean are divided by: 1 where all pages score alike, as those of a site
+/// with the same text on every page do.
+fn divisor(deviation: f32) -> f32 {
+    if deviation > ROUNDING { deviation } else { 1.0 }
 }
 
 /// Pages that a word's list has on a site of so many pages, at most.

@@ -7,6 +7,7 @@
 //! the 5 nearest pieces that do, 0.3 × the piece alone, 0.6 × generic text.
 
 use crate::encoded::PassageCodes;
+use crate::fusion::ROUNDING;
 use crate::ids::PieceId;
 use crate::lexical::rarity;
 use crate::rows::{self, GenericRows, UhdRow};
@@ -100,7 +101,11 @@ impl SiteRowsBuilder {
         let used = |piece: &PieceId| rows.get(piece.index() * dim..(piece.index() + 1) * dim);
         let generic_norm = median(site.keys().filter_map(used).map(norm).collect());
         let site_norm = median(site.values().map(|vector| norm(vector)).collect());
-        let scale = generic_norm / site_norm.max(f32::MIN_POSITIVE);
+        let scale = if site_norm > ROUNDING {
+            generic_norm / site_norm
+        } else {
+            0.0
+        };
         for (piece, vector) in &site {
             let occurrences = self.pieces[piece].occurrences as f32;
             let half_trust = 0.5 * occurrences / (occurrences + HALF_TRUST_OCCURRENCES);

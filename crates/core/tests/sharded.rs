@@ -124,6 +124,22 @@ proptest! {
     }
 }
 
+#[test]
+fn a_site_that_says_the_same_on_every_page_is_found() {
+    for pages in 2..9 {
+        let bundle = bundle(&vec![vec![vec![6]]; pages], tiny_shards()).unwrap();
+        for mode in [Mode::Words, Mode::Table, Mode::Full] {
+            let encoded = encoded(6);
+            let query = Query {
+                encoded: Some(&encoded),
+                ..query("panic", mode)
+            };
+            let answer = done(loaded(&bundle).search(&query));
+            assert_eq!(answer.results.len(), pages.min(5), "{mode:?}");
+        }
+    }
+}
+
 /// Mode `table` for one word, written down as the formula says it, over all shards.
 fn plain_scores(bundle: &Bundle, word: usize) -> Scores {
     let pages = bundle.manifest.pages as usize;
