@@ -163,9 +163,9 @@ pub struct EvalArguments {
     /// Folder of the data set.
     #[arg(value_name = "DATASET")]
     pub dataset: PathBuf,
-    /// Pages that the first stage passes on to the second [default: as the index says].
-    #[arg(long, value_name = "PAGES")]
-    pub candidates: Option<usize>,
+    /// Shards of codes whose pages the first stage passes on to the second [default: as the index says].
+    #[arg(long, value_name = "SHARDS")]
+    pub code_shards: Option<usize>,
     /// Encode the first passages of each page only, as `siskin index --lite` does.
     #[arg(long)]
     pub lite: bool,

@@ -24,6 +24,7 @@ mod parallel;
 pub mod postings;
 pub mod query;
 pub mod quoted;
+mod ranked;
 pub mod records;
 pub mod rows;
 pub mod search;

@@ -178,8 +178,9 @@ pub struct BucketInfo {
 pub struct Ranking {
     /// Share of the mean over a page's windows against its best window, for UHD and dense (0 to 1).
     pub mean_share: f32,
-    /// Pages that the first stage passes on.
-    pub candidates: usize,
+    /// Shards of codes that a query fetches, at most: those of the best pages of the first stage. All
+    /// their pages are candidates of the second.
+    pub code_shards: usize,
     /// Weights without a network.
     pub table: Weights,
     /// Weights with the network.
@@ -209,7 +210,7 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             mean_share: 0.1,
-            candidates: 30,
+            code_shards: 15,
             table: Weights {
                 words: 1.0,
                 meaning_first: 0.5,

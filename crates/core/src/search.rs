@@ -14,12 +14,13 @@ use crate::dictionary::{Dictionary as Shard, Entry, Shape};
 use crate::encoded::{self, EncodedQuery};
 use crate::error::{Error, Result};
 use crate::explain::{PageTerms, Sought};
-use crate::fusion::Moments;
 use crate::lexical::rarity;
 use crate::manifest::{Manifest, Weights, window_of};
 use crate::page::Page;
 use crate::query::{self, AnalyzedQuery, Dictionary, Miss, Part, Wanted};
-use crate::quoted::{self, Quoted};
+use crate::quoted;
+use crate::ranked::Ranked;
+pub use crate::ranked::Scores;
 use crate::records::Records;
 use crate::shards::{Directory, ShardId, first_word, name_of};
 use crate::text::{Analyzer, Term};
@@ -27,7 +28,6 @@ use crate::top;
 use crate::uhd::{Lists, Map};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Results when no limit is given.
@@ -140,22 +140,6 @@ pub struct Answer {
     pub suggestions: Vec<String>,
 }
 
-/// Scores of all pages.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scores {
-    /// Fused score: `[pages]`. Pages that are no candidates stand below all that are, in the order
-    /// of the first stage.
-    pub pages: Vec<f32>,
-    /// Whether a page is a result at all: `[pages]`.
-    pub found: Vec<bool>,
-}
-
-/// How far below the candidates other pages stand.
-const BELOW_CANDIDATES: f32 = 1e4;
-/// What a page gets whose title is the query: more than any sum of z-scores.
-const TITLE_BONUS: f32 = 100.0;
-/// Share of the best page's score by words from which on a page is a result for its words alone.
-const WORDS_ENOUGH: f32 = 0.8;
 /// What a passage gets that has a phrase in quotes, when the passage of a page is chosen: more than
 /// all words and any dense score.
 const QUOTED_BONUS: f32 = 100.0;
@@ -289,7 +273,7 @@ impl Engine {
     /// When the query is empty or too long, when its mode needs what was not given, or when a
     /// shard is damaged.
     pub fn search(&self, query: &Query<'_>) -> Result<Step<Answer>> {
-        let ranked = match self.rank(query, self.manifest.ranking.candidates)? {
+        let ranked = match self.rank(query, self.manifest.ranking.code_shards)? {
             Step::Needs(shards) => return Ok(Step::Needs(shards)),
             Step::Done(ranked) => ranked,
         };
@@ -320,19 +304,19 @@ impl Engine {
     }
 
     /// Scores of every page, found or not, or the shards that are missing: what evaluation needs.
-    /// The first stage passes on so many `candidates`.
+    /// The first stage passes on the pages of so many shards of codes.
     ///
     /// # Errors
     /// As [`Engine::search`].
-    pub fn score(&self, query: &Query<'_>, candidates: usize) -> Result<Step<Scores>> {
-        Ok(match self.rank(query, candidates)? {
+    pub fn score(&self, query: &Query<'_>, code_shards: usize) -> Result<Step<Scores>> {
+        Ok(match self.rank(query, code_shards)? {
             Step::Needs(shards) => Step::Needs(shards),
             Step::Done(ranked) => Step::Done(ranked.scores),
         })
     }
 
     /// Both stages.
-    fn rank(&self, query: &Query<'_>, candidates: usize) -> Result<Step<Ranked>> {
+    fn rank(&self, query: &Query<'_>, code_shards: usize) -> Result<Step<Ranked>> {
         let mut wanted = Wanted::default();
         let terms = query::terms(query.text, &self.analyzer)?;
         let analyzed = self.analyze(query, &terms, &mut wanted)?;
@@ -340,12 +324,14 @@ impl Engine {
         if !wanted.is_empty() {
             return Ok(Step::Needs(wanted.into_shards()));
         }
-        let mut ranked = self.first_stage(query, analyzed, &overlaps);
-        if query.mode == Mode::Words {
-            return Ok(Step::Done(ranked));
-        }
+        let pages = self.manifest.pages as usize;
+        let Some(weights) = self.weights(query.mode) else {
+            return Ok(Step::Done(Ranked::by_words(analyzed, query.text, pages)));
+        };
+        let mut ranked = Ranked::first_stage(analyzed, query.text, pages, weights, &overlaps);
         let vector = self.query_vector(query, &ranked.query)?;
-        self.second_stage(query, &vector, candidates, &mut ranked, &mut wanted)?;
+        let weight = weights.dense;
+        self.second_stage(&vector, weight, code_shards, &mut ranked, &mut wanted)?;
         Ok(match wanted.is_empty() {
             true => Step::Done(ranked),
             false => Step::Needs(wanted.into_shards()),
@@ -377,86 +363,59 @@ impl Engine {
         }
     }
 
-    /// Pages by words, by pages of like meaning and by UHD buckets.
-    fn first_stage(
-        &self,
-        query: &Query<'_>,
-        analyzed: AnalyzedQuery,
-        overlaps: &[Vec<f32>],
-    ) -> Ranked {
-        let pages = self.manifest.pages as usize;
-        let words = word_scores(&analyzed, pages);
-        let mut ranked = Ranked::new(analyzed, pages, query.text);
-        let most = words.iter().copied().fold(f32::EPSILON, f32::max);
-        ranked.has_words = words
-            .iter()
-            .map(|&score| score >= WORDS_ENOUGH * most)
-            .collect();
-        let Some(weights) = self.weights(query.mode) else {
-            add_z(&mut ranked.scores.pages, 1.0, &words);
-            ranked.finish(|page| words[page as usize] > 0.0);
-            return ranked;
-        };
-        add_z(&mut ranked.first, weights.words, &words);
-        add_z(&mut ranked.scores.pages, weights.words, &words);
-        let meaning = meaning_scores(&ranked.query, pages);
-        add_z(&mut ranked.first, weights.meaning_first, &meaning);
-        add_z(&mut ranked.scores.pages, weights.meaning, &meaning);
-        for overlaps in overlaps {
-            add_z(&mut ranked.first, weights.uhd, overlaps);
-            add_z(&mut ranked.scores.pages, weights.uhd, overlaps);
-        }
-        ranked
-    }
-
-    /// Candidates by the codes of their windows.
+    /// Pages by the codes of their windows: all pages of the shards that hold the best ones.
     fn second_stage(
         &self,
-        query: &Query<'_>,
         vector: &[f32],
-        candidates: usize,
+        weight: f32,
+        code_shards: usize,
         ranked: &mut Ranked,
         wanted: &mut Wanted,
     ) -> Result<()> {
-        let Some(weights) = self.weights(query.mode) else {
-            return Ok(());
-        };
         let dense = DenseQuery::new(vector);
-        let all = self.manifest.shards.codes.len() <= 1;
-        let chosen = ranked.candidates(if all { usize::MAX } else { candidates });
-        let mut is_candidate = vec![false; ranked.first.len()];
-        for page in chosen {
-            is_candidate[page as usize] = true;
-            let windows = match self.windows(page, &dense) {
-                Ok(windows) => windows,
-                Err(Miss::Shard(shard)) => {
-                    wanted.insert(shard);
-                    continue;
+        for id in self.best_code_shards(ranked, code_shards) {
+            match self.loaded.get(&id) {
+                Some(Loaded::Codes(codes)) => {
+                    for page in codes.pages() {
+                        let windows = self.windows(codes, page, &dense);
+                        let share = self.manifest.ranking.mean_share;
+                        let score = page_score(windows.iter().copied(), share);
+                        ranked.add_dense(page, weight * score, windows);
+                    }
                 }
-                Err(Miss::Damaged(error)) => return Err(error),
-            };
-            let score = page_score(windows.iter().copied(), self.manifest.ranking.mean_share);
-            ranked.scores.pages[page as usize] += weights.dense * score;
-            ranked.windows.push((page, windows));
+                _ => wanted.insert(id),
+            }
         }
-        ranked.finish_candidates(&is_candidate);
+        ranked.finish_candidates();
         Ok(())
     }
 
+    /// The shards of codes that hold the best pages of the first stage, `count` of them at most.
+    fn best_code_shards(&self, ranked: &Ranked, count: usize) -> Vec<ShardId> {
+        let codes = &self.manifest.shards.codes;
+        let mut chosen = Vec::new();
+        for page in ranked.best() {
+            if chosen.len() == count.min(codes.len()) {
+                break;
+            }
+            let id = of_page(codes, Kind::Codes, page);
+            if !chosen.contains(&id) {
+                chosen.push(id);
+            }
+        }
+        chosen
+    }
+
     /// The dense scores of a page's windows, in deviations from the mean page.
-    fn windows(&self, page: u32, dense: &DenseQuery) -> std::result::Result<Vec<f32>, Miss> {
-        let id = of_page(&self.manifest.shards.codes, Kind::Codes, page);
-        let codes = match self.loaded.get(&id).ok_or(Miss::Shard(id))? {
-            Loaded::Codes(shard) => shard.of_page(page),
-            _ => None,
-        };
-        let codes = codes.ok_or_else(|| self.misplaced(id))?;
+    fn windows(&self, codes: &Codes, page: u32, dense: &DenseQuery) -> Vec<f32> {
         let spread = self.manifest.dense;
-        let z = |code| (dense.score(code) - spread.mean) / spread.deviation.max(f32::EPSILON);
-        Ok(match dense.is_zero() {
-            true => codes.map(|_| 0.0).collect(),
-            false => codes.map(z).collect(),
-        })
+        let z = |code: &[u8]| match dense.is_zero() {
+            true => 0.0,
+            false => (dense.score(code) - spread.mean) / spread.deviation.max(f32::EPSILON),
+        };
+        codes
+            .of_page(page)
+            .map_or_else(Vec::new, |windows| windows.map(z).collect())
     }
 
     fn record(&self, page: u32) -> std::result::Result<(&Page, &PageTerms), Miss> {
@@ -588,7 +547,7 @@ impl Engine {
         } = self.manifest;
         let window = window_of(record.passages.len(), window, page_windows);
         let dense = |passage: usize| {
-            let score = windows.and_then(|windows| windows.get(passage / window));
+            let score = windows.get(passage / window);
             let quoted = quoted.as_ref().and_then(|quoted| quoted.get(passage));
             let bonus = f32::from(u8::from(quoted.copied().unwrap_or_default())) * QUOTED_BONUS;
             score.copied().unwrap_or_default() + bonus
@@ -698,149 +657,6 @@ fn map_of(bucket: u32) -> ShardId {
 /// The shard that holds a page.
 fn of_page(directory: &Directory<u32>, kind: Kind, page: u32) -> ShardId {
     shard(kind, directory.find(&page).unwrap_or_default())
-}
-
-/// Pages as they are being ranked.
-struct Ranked {
-    query: AnalyzedQuery,
-    /// Score of the first stage: `[pages]`.
-    first: Vec<f32>,
-    scores: Scores,
-    /// Whether a page has the query's words about as well as the best: `[pages]`.
-    has_words: Vec<bool>,
-    /// Dense scores of the candidates' windows.
-    windows: Vec<(u32, Vec<f32>)>,
-    /// Phrases in quotes, and which pages may have them: `[pages]`.
-    quoted: Option<(Quoted, Vec<bool>)>,
-}
-
-impl Ranked {
-    fn new(query: AnalyzedQuery, pages: usize, text: &str) -> Self {
-        let quoted = Quoted::of(text).map(|quoted| {
-            let may_be_in = quoted.may_be_in(&query, pages);
-            (quoted, may_be_in)
-        });
-        Self {
-            query,
-            quoted,
-            first: vec![0.0; pages],
-            scores: Scores {
-                pages: vec![0.0; pages],
-                found: vec![false; pages],
-            },
-            has_words: vec![false; pages],
-            windows: Vec::new(),
-        }
-    }
-
-    fn may_be_found(&self, page: u32) -> bool {
-        let quoted = self.quoted.as_ref();
-        quoted.is_none_or(|(_, may_be_in)| may_be_in[page as usize])
-    }
-
-    fn windows_of(&self, page: u32) -> Option<&[f32]> {
-        let mut windows = self.windows.iter();
-        let found = windows.find(|(of, _)| *of == page);
-        found.map(|(_, windows)| windows.as_slice())
-    }
-
-    /// The best pages of the first stage, titles first.
-    fn candidates(&self, count: usize) -> Vec<u32> {
-        let title = |page| f32::from(u8::from(self.query.titled.contains(&page))) * TITLE_BONUS;
-        let scores = (0..)
-            .zip(&self.first)
-            .filter(|(page, _)| self.may_be_found(*page));
-        let mut pages = top::by_score(scores.map(|(page, score)| (page, score + title(page))));
-        pages.truncate(count);
-        pages
-    }
-
-    /// Tells which pages are found: pages with the title in any case, and no page without the phrases
-    /// in quotes.
-    fn finish(&mut self, is_found: impl Fn(u32) -> bool) {
-        for page in 0..self.scores.pages.len() as u32 {
-            let titled = self.query.titled.contains(&page);
-            let found = self.may_be_found(page) && (titled || is_found(page));
-            self.scores.found[page as usize] = found;
-            if titled {
-                self.scores.pages[page as usize] += TITLE_BONUS;
-            }
-        }
-    }
-
-    /// Candidates above the average are found, provided that the query was recognised; so are those
-    /// that have its words, even where all pages have them. A site of one page has no spread: its
-    /// page is found. Pages that are no candidates come after those.
-    fn finish_candidates(&mut self, is_candidate: &[bool]) {
-        let recognised = self.query.is_recognised();
-        let all = self.scores.pages.len() == 1 || self.quoted.is_some();
-        let found: Vec<bool> = is_candidate
-            .iter()
-            .zip(self.scores.pages.iter().zip(&self.has_words))
-            .map(|(&candidate, (&score, &has_words))| {
-                recognised && candidate && (all || has_words || score > 0.0)
-            })
-            .collect();
-        for (page, _) in is_candidate.iter().enumerate().filter(|(_, is)| !**is) {
-            self.scores.pages[page] = self.first[page] - BELOW_CANDIDATES;
-        }
-        self.finish(|page| found[page as usize]);
-    }
-
-    /// The pages found, best first, at most so many; with phrases to look for, more.
-    fn order(&self, limit: usize) -> Vec<u32> {
-        let limit = match self.quoted {
-            Some(_) => limit.max(quoted::MOST_PAGES),
-            None => limit,
-        };
-        let scores = (0u32..).zip(&self.scores.pages).zip(&self.scores.found);
-        let found = scores.filter_map(|((page, &score), &found)| found.then_some((page, score)));
-        let mut order = top::by_score(found);
-        order.truncate(limit);
-        order
-    }
-}
-
-/// Adds the weighted z-scores of a system to all pages.
-fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
-    if weight == 0.0 {
-        return;
-    }
-    let moments = Moments::of(scores);
-    for (sum, &score) in sum.iter_mut().zip(scores) {
-        *sum += weight * moments.z(score);
-    }
-}
-
-/// Scores of all pages by words: per word the best of its alternatives.
-fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
-    let mut scores = vec![0.0; pages];
-    let mut best = vec![0.0f32; pages];
-    for word in &query.words {
-        let mut touched: Range<usize> = pages..0;
-        for (list, weight) in &word.lists {
-            for (page, score) in list.scores() {
-                let page = page as usize;
-                best[page] = best[page].max(weight * score);
-                touched = touched.start.min(page)..touched.end.max(page + 1);
-            }
-        }
-        for page in touched {
-            scores[page] += std::mem::take(&mut best[page]);
-        }
-    }
-    scores
-}
-
-/// Scores of all pages by the words' pages of like meaning.
-fn meaning_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
-    let mut scores = vec![0.0; pages];
-    for (meaning, weight) in query.words.iter().filter_map(|word| word.meaning.as_ref()) {
-        for (page, score) in meaning.pages.scores() {
-            scores[page as usize] += weight * score;
-        }
-    }
-    scores
 }
 
 /// An anchor as the fragment of an address: what RFC 3986, section 3.5, does not allow there is

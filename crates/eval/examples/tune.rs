@@ -53,10 +53,10 @@ const SWEEPS: [(&str, &[f32], Set); 19] = [
         options.lexical.b = value;
     }),
     (
-        "candidates",
-        &[10.0, 20.0, 30.0, 50.0, 1e6],
+        "code_shards",
+        &[8.0, 12.0, 15.0, 20.0, 1e6],
         |options, value| {
-            options.ranking.candidates = value as usize;
+            options.ranking.code_shards = value as usize;
             options.shards.whole_codes_bytes = 0;
         },
     ),

@@ -76,8 +76,8 @@ pub struct Settings {
     pub build: BuildOptions,
     /// Whether only the first passages of each page have codes, as `siskin index --lite` does it.
     pub lite: bool,
-    /// Pages that the first stage passes on; `None` for as many as the bundle says.
-    pub candidates: Option<usize>,
+    /// Shards of codes whose pages the first stage passes on; `None` for as many as the bundle says.
+    pub code_shards: Option<usize>,
 }
 
 /// Asks every system all queries of `dataset`.
@@ -111,7 +111,7 @@ fn evaluate_modes(
                 &site.engine(settings.build.clone(), false)?,
                 mode,
                 &[],
-                settings.candidates,
+                settings.code_shards,
             )
         };
         return settings.modes.iter().map(words).collect();
@@ -128,7 +128,7 @@ fn evaluate_modes(
         true => encode_queries(&dataset.queries, &encoder)?,
         false => Vec::new(),
     };
-    let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries, settings.candidates);
+    let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries, settings.code_shards);
     settings.modes.iter().map(evaluate).collect()
 }
 
@@ -146,7 +146,7 @@ pub fn evaluate_mode(
     engine: &SiteEngine,
     mode: Mode,
     encoded: &[EncodedQuery],
-    candidates: Option<usize>,
+    code_shards: Option<usize>,
 ) -> Result<System> {
     let answer = |(index, query): (usize, &Query)| {
         let (text, encoded) = (query.text.as_str(), encoded.get(index));
@@ -159,7 +159,7 @@ pub fn evaluate_mode(
                 limit,
                 encoded,
             },
-            candidates,
+            code_shards,
         )
         .map_err(|source| Error::Search {
             query: query.id.clone(),
@@ -181,9 +181,9 @@ pub fn evaluate_mode(
 fn scores(
     engine: &SiteEngine,
     query: &EngineQuery<'_>,
-    candidates: Option<usize>,
+    code_shards: Option<usize>,
 ) -> siskin_core::error::Result<Scores> {
-    match engine.scores(query, candidates) {
+    match engine.scores(query, code_shards) {
         Err(CoreError::EmptyQuery | CoreError::QueryTooLong { .. }) => Ok(Scores::default()),
         scores => scores,
     }

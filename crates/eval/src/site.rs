@@ -115,18 +115,18 @@ impl SiteEngine {
         &self.engine
     }
 
-    /// Scores of the site's pages, in the site's order; the first stage passes on so many
-    /// `candidates`, `None` for as many as the bundle says.
+    /// Scores of the site's pages, in the site's order; the first stage passes on the
+    /// pages of so many shards of codes, `None` for as many as the bundle says.
     ///
     /// # Errors
     /// Those of the engine.
     pub fn scores(
         &self,
         query: &Query<'_>,
-        candidates: Option<usize>,
+        code_shards: Option<usize>,
     ) -> siskin_core::error::Result<Scores> {
-        let candidates = candidates.unwrap_or(self.engine.manifest().ranking.candidates);
-        match self.engine.score(query, candidates)? {
+        let code_shards = code_shards.unwrap_or(self.engine.manifest().ranking.code_shards);
+        match self.engine.score(query, code_shards)? {
             Step::Done(scores) => Ok(Scores {
                 pages: self.place.iter().map(|&at| scores.pages[at]).collect(),
                 found: self.place.iter().map(|&at| scores.found[at]).collect(),

@@ -53,7 +53,7 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
         cache: store::default_folder(),
         modes,
         baselines,
-        candidates: arguments.candidates,
+        code_shards: arguments.code_shards,
         lite: arguments.lite,
         ..Settings::default()
     })

@@ -1,0 +1,212 @@
+//! Pages as a query ranks them, stage by stage.
+//!
+//! The first stage knows all pages by words and by the words' pages of like meaning (in mode `full`
+//! by UHD postings too); the second adds the dense scores of its candidates. A system's scores count
+//! as z-scores over all pages.
+
+use crate::fusion::Moments;
+use crate::manifest::Weights;
+use crate::query::AnalyzedQuery;
+use crate::quoted::{self, Quoted};
+use crate::top;
+use std::ops::Range;
+
+/// Scores of all pages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scores {
+    /// Fused score: `[pages]`. Pages that are no candidates stand below all that are, in the order
+    /// of the first stage.
+    pub pages: Vec<f32>,
+    /// Whether a page is a result at all: `[pages]`.
+    pub found: Vec<bool>,
+}
+
+/// How far below the candidates other pages stand.
+const BELOW_CANDIDATES: f32 = 1e4;
+/// What a page gets whose title is the query: more than any sum of z-scores.
+const TITLE_BONUS: f32 = 100.0;
+/// Share of the best page's score by words from which on a page is a result for its words alone.
+const WORDS_ENOUGH: f32 = 0.8;
+
+/// Pages as they are being ranked.
+pub(crate) struct Ranked {
+    pub(crate) query: AnalyzedQuery,
+    /// Score of the first stage: `[pages]`.
+    first: Vec<f32>,
+    pub(crate) scores: Scores,
+    /// Whether a page has the query's words about as well as the best: `[pages]`.
+    has_words: Vec<bool>,
+    /// Dense scores of the candidates' windows: `[pages]`, empty for pages that are none.
+    windows: Vec<Vec<f32>>,
+    /// Phrases in quotes, and which pages may have them: `[pages]`.
+    pub(crate) quoted: Option<(Quoted, Vec<bool>)>,
+}
+
+impl Ranked {
+    /// Pages by words alone: their final order.
+    pub(crate) fn by_words(query: AnalyzedQuery, text: &str, pages: usize) -> Self {
+        let words = word_scores(&query, pages);
+        let mut ranked = Self::new(query, text, pages);
+        add_z(&mut ranked.scores.pages, 1.0, &words);
+        ranked.finish(|page| words[page as usize] > 0.0);
+        ranked
+    }
+
+    /// Pages by words, by pages of like meaning and by the overlaps of UHD buckets.
+    pub(crate) fn first_stage(
+        query: AnalyzedQuery,
+        text: &str,
+        pages: usize,
+        weights: &Weights,
+        overlaps: &[Vec<f32>],
+    ) -> Self {
+        let words = word_scores(&query, pages);
+        let meaning = meaning_scores(&query, pages);
+        let mut ranked = Self::new(query, text, pages);
+        let most = words.iter().copied().fold(f32::EPSILON, f32::max);
+        ranked.has_words = words
+            .iter()
+            .map(|&score| score >= WORDS_ENOUGH * most)
+            .collect();
+        add_z(&mut ranked.first, weights.words, &words);
+        add_z(&mut ranked.scores.pages, weights.words, &words);
+        add_z(&mut ranked.first, weights.meaning_first, &meaning);
+        add_z(&mut ranked.scores.pages, weights.meaning, &meaning);
+        for overlaps in overlaps {
+            add_z(&mut ranked.first, weights.uhd, overlaps);
+            add_z(&mut ranked.scores.pages, weights.uhd, overlaps);
+        }
+        ranked
+    }
+
+    fn new(query: AnalyzedQuery, text: &str, pages: usize) -> Self {
+        let quoted = Quoted::of(text).map(|quoted| {
+            let may_be_in = quoted.may_be_in(&query, pages);
+            (quoted, may_be_in)
+        });
+        Self {
+            query,
+            quoted,
+            first: vec![0.0; pages],
+            scores: Scores {
+                pages: vec![0.0; pages],
+                found: vec![false; pages],
+            },
+            has_words: vec![false; pages],
+            windows: vec![Vec::new(); pages],
+        }
+    }
+
+    /// Adds what a candidate's codes say: its score, and the dense scores of its windows.
+    pub(crate) fn add_dense(&mut self, page: u32, score: f32, windows: Vec<f32>) {
+        if let Some(total) = self.scores.pages.get_mut(page as usize) {
+            *total += score;
+            self.windows[page as usize] = windows;
+        }
+    }
+
+    fn may_be_found(&self, page: u32) -> bool {
+        let quoted = self.quoted.as_ref();
+        quoted.is_none_or(|(_, may_be_in)| may_be_in[page as usize])
+    }
+
+    /// Dense scores of a candidate's windows.
+    pub(crate) fn windows_of(&self, page: u32) -> &[f32] {
+        self.windows.get(page as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Pages by the first stage, best first; before all others those whose title the query is.
+    pub(crate) fn best(&self) -> Vec<u32> {
+        let title = |page| f32::from(u8::from(self.query.titled.contains(&page))) * TITLE_BONUS;
+        let scores = (0..)
+            .zip(&self.first)
+            .filter(|(page, _)| self.may_be_found(*page));
+        top::by_score(scores.map(|(page, score)| (page, score + title(page))))
+    }
+
+    /// Tells which pages are found: pages with the title in any case, and no page without the phrases
+    /// in quotes.
+    fn finish(&mut self, is_found: impl Fn(u32) -> bool) {
+        for page in 0..self.scores.pages.len() as u32 {
+            let titled = self.query.titled.contains(&page);
+            let found = self.may_be_found(page) && (titled || is_found(page));
+            self.scores.found[page as usize] = found;
+            if titled {
+                self.scores.pages[page as usize] += TITLE_BONUS;
+            }
+        }
+    }
+
+    /// Candidates above the average are found, provided that the query was recognised; so are those
+    /// that have its words, even where all pages have them. A site of one page has no spread: its
+    /// page is found. Pages that are no candidates come after those.
+    pub(crate) fn finish_candidates(&mut self) {
+        let recognised = self.query.is_recognised();
+        let all = self.scores.pages.len() == 1 || self.quoted.is_some();
+        let mut found = vec![false; self.first.len()];
+        for (page, windows) in self.windows.iter().enumerate() {
+            let score = &mut self.scores.pages[page];
+            if windows.is_empty() {
+                *score = self.first[page] - BELOW_CANDIDATES;
+            } else {
+                found[page] = recognised && (all || self.has_words[page] || *score > 0.0);
+            }
+        }
+        self.finish(|page| found[page as usize]);
+    }
+
+    /// The pages found, best first, at most so many; with phrases to look for, more.
+    pub(crate) fn order(&self, limit: usize) -> Vec<u32> {
+        let limit = match self.quoted {
+            Some(_) => limit.max(quoted::MOST_PAGES),
+            None => limit,
+        };
+        let scores = (0u32..).zip(&self.scores.pages).zip(&self.scores.found);
+        let found = scores.filter_map(|((page, &score), &found)| found.then_some((page, score)));
+        let mut order = top::by_score(found);
+        order.truncate(limit);
+        order
+    }
+}
+
+/// Adds the weighted z-scores of a system to all pages.
+fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
+    if weight == 0.0 {
+        return;
+    }
+    let moments = Moments::of(scores);
+    for (sum, &score) in sum.iter_mut().zip(scores) {
+        *sum += weight * moments.z(score);
+    }
+}
+
+/// Scores of all pages by words: per word the best of its alternatives.
+fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
+    let mut scores = vec![0.0; pages];
+    let mut best = vec![0.0f32; pages];
+    for word in &query.words {
+        let mut touched: Range<usize> = pages..0;
+        for (list, weight) in &word.lists {
+            for (page, score) in list.scores() {
+                let page = page as usize;
+                best[page] = best[page].max(weight * score);
+                touched = touched.start.min(page)..touched.end.max(page + 1);
+            }
+        }
+        for page in touched {
+            scores[page] += std::mem::take(&mut best[page]);
+        }
+    }
+    scores
+}
+
+/// Scores of all pages by the words' pages of like meaning.
+fn meaning_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
+    let mut scores = vec![0.0; pages];
+    for (meaning, weight) in query.words.iter().filter_map(|word| word.meaning.as_ref()) {
+        for (page, score) in meaning.pages.scores() {
+            scores[page as usize] += weight * score;
+        }
+    }
+    scores
+}
