@@ -94,6 +94,12 @@ impl<'a> Reader<'a> {
         self.position
     }
 
+    /// All bytes that are left.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.position..]
+    }
+
     /// Takes `count` bytes.
     ///
     /// # Errors

@@ -50,6 +50,14 @@ impl PageList {
             .map(move |&(page, impact)| (page, step * f32::from(impact)))
     }
 
+    /// Gives page `i` the number `place[i]`.
+    pub(crate) fn renumber(&mut self, place: &[u32]) {
+        for (page, _) in &mut self.entries {
+            *page = place[*page as usize];
+        }
+        self.entries.sort_unstable();
+    }
+
     /// Appends the list; `pages` are those of the site.
     pub fn write(&self, writer: &mut Writer, pages: u32) {
         let numbers: Vec<u32> = self.entries.iter().map(|&(page, _)| page).collect();

@@ -19,7 +19,9 @@ use std::collections::HashMap;
 
 /// Pages of a word's list: a quarter of the site, within these bounds.
 const FEWEST_LISTED_PAGES: usize = 16;
-const MOST_LISTED_PAGES: usize = 64;
+pub(crate) const MOST_LISTED_PAGES: usize = 64;
+/// The upper bound for frequent words, of which most queries are made.
+pub(crate) const MOST_LISTED_PAGES_OF_FREQUENT_WORDS: usize = 128;
 /// What UHD counts in a word's list against the static row, both in deviations.
 const UHD_SHARE: f32 = 0.5;
 /// Neighbours of a word, and how alike they must be (cosine of static rows).
@@ -160,8 +162,9 @@ impl<'a> Site<'a> {
         Some(sum)
     }
 
-    /// What a word means, its neighbours aside; `None` when the vocabulary cannot build it.
-    pub(crate) fn meaning(&self, word: &str) -> Option<Meaning> {
+    /// What a word means, its neighbours aside, with `most_pages` at most; `None` when the vocabulary
+    /// cannot build it.
+    pub(crate) fn meaning(&self, word: &str, most_pages: usize) -> Option<Meaning> {
         let row = self.row(word)?;
         let dense = DenseQuery::new(&row);
         let weight = length(&row) / self.mean_length.max(f32::MIN_POSITIVE);
@@ -177,7 +180,7 @@ impl<'a> Site<'a> {
         }
         Some(Meaning {
             row,
-            pages: PageList::of_scores(best(&scores, listed_pages(self.codes.len()))),
+            pages: PageList::of_scores(best(&scores, listed_pages(self.codes.len(), most_pages))),
             neighbours: Vec::new(),
         })
     }
@@ -264,7 +267,7 @@ pub(crate) fn lent_postings(
     }
     let mut scores: Vec<(u32, f32)> = scores.into_iter().collect();
     scores.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    scores.truncate(listed_pages(pages));
+    scores.truncate(listed_pages(pages, MOST_LISTED_PAGES));
     PageList::of_scores(scores)
 }
 
@@ -274,9 +277,9 @@ fn divisor(deviation: f32) -> f32 {
     if deviation > ROUNDING { deviation } else { 1.0 }
 }
 
-/// Pages that a word's list has on a site of so many pages, at most.
-fn listed_pages(pages: usize) -> usize {
-    (pages / 4).clamp(FEWEST_LISTED_PAGES, MOST_LISTED_PAGES)
+/// Pages that a word's list has on a site of so many pages.
+fn listed_pages(pages: usize, most: usize) -> usize {
+    (pages / 4).clamp(FEWEST_LISTED_PAGES, most)
 }
 
 /// The `count` largest scores above 0 with their places.

@@ -1,13 +1,18 @@
-//! Order by meaning: what is alike stands together, so that what is asked for together is in one
-//! shard.
+//! Orders in which what is asked for together stands together, and is then in one shard.
 //!
-//! Items are halved again and again at the median of their projections on the direction in which
-//! they differ most (the first principal component, by power iteration). The result depends on the
-//! vectors only.
+//! By meaning: items are halved again and again at the median of their projections on the direction
+//! in which they differ most (the first principal component, by power iteration).
+//!
+//! By lists: items are halved again and again so that few lists have items in both halves (recursive
+//! graph bisection: Dhulipala et al., KDD 2016, algorithms 1 and 2).
 
 /// Runs this short stay as they are.
 const SHORTEST_RUN: usize = 3;
 const POWER_ITERATIONS: usize = 8;
+/// Halves this short stay as they are: shards are larger.
+const SHORTEST_HALVES: usize = 8;
+/// Rounds of swaps between two halves, at most.
+const SWAP_ROUNDS: usize = 10;
 
 /// The items' numbers in an order in which neighbours are alike. `vectors` is `[items, dim]`,
 /// row-major; without vectors (`dim` 0) the order stays.
@@ -39,6 +44,104 @@ pub fn by_meaning(vectors: &[f32], items: usize, dim: usize) -> Vec<u32> {
         runs.push((middle, end));
     }
     order
+}
+
+/// The items of `order` in an order in which those that share lists are near each other. An item that
+/// is in no list stays where its neighbours of `order` go.
+#[must_use]
+pub fn by_lists(mut order: Vec<u32>, lists: &[Vec<u32>]) -> Vec<u32> {
+    let mut halves = Halves::new(order.len(), lists);
+    let mut runs = Vec::from([(0, order.len())]);
+    while let Some((start, end)) = runs.pop() {
+        if end - start <= SHORTEST_HALVES {
+            continue;
+        }
+        let middle = usize::midpoint(start, end);
+        let (left, right) = order[start..end].split_at_mut(middle - start);
+        for _ in 0..SWAP_ROUNDS {
+            if !halves.swap(left, right) {
+                break;
+            }
+        }
+        runs.push((start, middle));
+        runs.push((middle, end));
+    }
+    order
+}
+
+/// Which lists items are in, and how many items of each list two halves have.
+struct Halves {
+    lists_of: Vec<Vec<u32>>,
+    /// Per list its items in the left and in the right half.
+    counts: Vec<[usize; 2]>,
+    log2: Vec<f32>,
+}
+
+impl Halves {
+    fn new(items: usize, lists: &[Vec<u32>]) -> Self {
+        let mut lists_of = vec![Vec::new(); items];
+        for (list, items) in (0u32..).zip(lists) {
+            items
+                .iter()
+                .for_each(|&item| lists_of[item as usize].push(list));
+        }
+        let longest = lists.iter().map(Vec::len).max().unwrap_or_default();
+        Self {
+            lists_of,
+            counts: vec![[0; 2]; lists.len()],
+            log2: (0..longest + 2)
+                .map(|count| (count as f32 + 1.0).log2())
+                .collect(),
+        }
+    }
+
+    /// One round: swaps the items that gain most by it, pair by pair, while there is a gain. Returns
+    /// whether any was swapped.
+    fn swap(&mut self, left: &mut [u32], right: &mut [u32]) -> bool {
+        for (side, items) in [(0, &*left), (1, &*right)] {
+            for &item in items {
+                for &list in &self.lists_of[item as usize] {
+                    self.counts[list as usize][side] += 1;
+                }
+            }
+        }
+        let left_gains = self.gains(left, 0);
+        let right_gains = self.gains(right, 1);
+        for &item in left.iter().chain(&*right) {
+            for &list in &self.lists_of[item as usize] {
+                self.counts[list as usize] = [0; 2];
+            }
+        }
+        let gain = |&((left, _), (right, _)): &((f32, usize), (f32, usize))| left + right > 0.0;
+        let pairs = left_gains.into_iter().zip(right_gains).take_while(gain);
+        let swaps =
+            pairs.map(|((_, at), (_, other))| std::mem::swap(&mut left[at], &mut right[other]));
+        swaps.count() > 0
+    }
+
+    /// What each item of a half gains in the other one, with its place, best first.
+    fn gains(&self, items: &[u32], side: usize) -> Vec<(f32, usize)> {
+        let gain = |item: u32| -> f32 {
+            let lists = self.lists_of[item as usize].iter();
+            let gains = lists.map(|&list| {
+                let before = self.counts[list as usize];
+                let mut after = before;
+                after[side] -= 1;
+                after[1 - side] += 1;
+                self.cost(before) - self.cost(after)
+            });
+            gains.sum()
+        };
+        let mut gains: Vec<(f32, usize)> = items.iter().map(|&item| gain(item)).zip(0..).collect();
+        gains.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        gains
+    }
+
+    /// Bits that a list's items take in two halves of equal size, but for a constant (eq. 1 there).
+    fn cost(&self, counts: [usize; 2]) -> f32 {
+        let bits = counts.map(|count| count as f32 * self.log2[count]);
+        -(bits[0] + bits[1])
+    }
 }
 
 fn principal_direction<'a>(items: &[u32], row: &impl Fn(u32) -> &'a [f32], dim: usize) -> Vec<f32> {
@@ -124,6 +227,30 @@ mod tests {
                 "{order:?}"
             );
         }
+    }
+
+    #[test]
+    fn items_of_one_list_come_together() {
+        // Eight lists of eight items, strewn over the order.
+        let mut strewn: Vec<u32> = (0..64).collect();
+        strewn.sort_by_key(|&item| item.wrapping_mul(2_654_435_761) >> 7);
+        let lists: Vec<Vec<u32>> = strewn.chunks(8).map(<[u32]>::to_vec).collect();
+        let order = by_lists((0..64).collect(), &lists);
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..64).collect::<Vec<u32>>());
+        let touched = |order: &[u32]| -> usize {
+            let shards = order.chunks(8);
+            let of = |shard: &[u32]| {
+                lists
+                    .iter()
+                    .filter(|list| list.iter().any(|i| shard.contains(i)))
+                    .count()
+            };
+            shards.map(of).sum()
+        };
+        let before: Vec<u32> = (0..64).collect();
+        assert!(touched(&order) * 4 < touched(&before) * 3);
     }
 
     #[test]

@@ -390,12 +390,14 @@ impl Engine {
         Ok(())
     }
 
-    /// The shards of codes that hold the best pages of the first stage, `count` of them at most.
+    /// The shards of codes that hold the best pages of the first stage, `count` of them at most; more
+    /// if pages have to be looked through for phrases.
     fn best_code_shards(&self, ranked: &Ranked, count: usize) -> Vec<ShardId> {
         let codes = &self.manifest.shards.codes;
         let mut chosen = Vec::new();
-        for page in ranked.best() {
-            if chosen.len() == count.min(codes.len()) {
+        let pages_to_look_through = ranked.quoted.as_ref().map_or(0, |_| quoted::MOST_PAGES);
+        for (at, page) in ranked.best().into_iter().enumerate() {
+            if chosen.len() >= count && at >= pages_to_look_through {
                 break;
             }
             let id = of_page(codes, Kind::Codes, page);

@@ -1,8 +1,8 @@
 //! Shards: the files of a bundle, found by range and named by what they hold.
 //!
-//! A shard's name is the first 40 bits of the XXH64 of its bytes, as eight letters of RFC 4648's
-//! base 32 in lower case. A name is therefore also the check of what was fetched under it, and two
-//! thousand of them cost a manifest ten kilobytes.
+//! A shard's name is the first 30 bits of the XXH64 of its bytes, as six letters of RFC 4648's base 32
+//! in lower case. A name is therefore also the check of what was fetched under it, and two thousand of
+//! them cost a manifest seven kilobytes.
 
 use crate::container::Kind;
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use std::borrow::Borrow;
 use xxhash_rust::xxh64::xxh64;
 
 /// Letters of a name.
-pub const NAME_LETTERS: usize = 8;
+pub const NAME_LETTERS: usize = 6;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// Which shard.
@@ -43,12 +43,76 @@ pub fn name_of(bytes: &[u8]) -> String {
 /// `starts[i]` and below `starts[i + 1]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directory<K> {
-    /// Where each shard begins; the first begins with the smallest key there is.
+    /// Where each shard begins; the first begins with the smallest key there is. In a manifest numbers
+    /// stand as the difference from the one before.
+    #[serde(
+        with = "starts",
+        bound(serialize = "K: Start", deserialize = "K: Start")
+    )]
     pub starts: Vec<K>,
     /// The shards' names, one after the other.
     pub names: String,
     /// Bytes of all of them.
     pub bytes: u64,
+}
+
+/// Where a shard begins, as a manifest has it.
+pub trait Start: Ord + Clone + Serialize + serde::de::DeserializeOwned {
+    /// What stands in the manifest for this start, after the one before it.
+    #[must_use]
+    fn after(&self, before: Option<&Self>) -> Self;
+
+    /// The start that `self` stands for.
+    #[must_use]
+    fn restored(self, before: Option<&Self>) -> Self;
+}
+
+impl Start for String {
+    fn after(&self, _: Option<&Self>) -> Self {
+        self.clone()
+    }
+
+    fn restored(self, _: Option<&Self>) -> Self {
+        self
+    }
+}
+
+impl Start for u32 {
+    fn after(&self, before: Option<&Self>) -> Self {
+        self.saturating_sub(before.copied().unwrap_or_default())
+    }
+
+    fn restored(self, before: Option<&Self>) -> Self {
+        self.saturating_add(before.copied().unwrap_or_default())
+    }
+}
+
+mod starts {
+    use super::Start;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<K: Start, S: Serializer>(
+        starts: &[K],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let before = std::iter::once(None).chain(starts.iter().map(Some));
+        serializer.collect_seq(
+            starts
+                .iter()
+                .zip(before)
+                .map(|(start, before)| start.after(before)),
+        )
+    }
+
+    pub(super) fn deserialize<'de, K: Start, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<K>, D::Error> {
+        let mut starts = Vec::<K>::deserialize(deserializer)?;
+        for at in 1..starts.len() {
+            starts[at] = starts[at].clone().restored(starts.get(at - 1));
+        }
+        Ok(starts)
+    }
 }
 
 impl<K: Ord> Directory<K> {
@@ -164,12 +228,24 @@ mod tests {
     }
 
     #[test]
-    fn names_are_eight_letters_of_the_content() {
+    fn names_are_letters_of_the_content() {
         let directory = directory();
         assert_eq!(directory.name(1), Some(name_of(b"cat").as_str()));
         assert_eq!(directory.name(3), None);
         assert_eq!(name_of(b"").len(), NAME_LETTERS);
         assert_ne!(name_of(b"a"), name_of(b"b"));
+    }
+
+    #[test]
+    fn numbers_stand_in_a_manifest_as_differences() {
+        let mut directory = Directory::default();
+        for start in [0u32, 30, 64] {
+            directory.push(start, b"shard");
+        }
+        let json = serde_json::to_value(&directory).unwrap();
+        assert_eq!(json["starts"], serde_json::json!([0, 30, 34]));
+        let read: Directory<u32> = serde_json::from_value(json).unwrap();
+        assert_eq!(read, directory);
     }
 
     #[test]
