@@ -174,6 +174,7 @@ function browserPart({ name, system, queries, browser }) {
     const tasks = {
       cold_keywords: () => browsing.coldLoads(browser, server, keywords),
       cold_questions: () => browsing.coldLoads(browser, server, questions),
+      cold_questions_whole_files: () => wholeFiles(browser, server, system, questions),
       later: () => browsing.laterQueries(browser, server, first, mixed),
       warm: () => browsing.warmLatency(browser, server, mixed),
       memory: () => browsing.memory(browser, server, mixed),
@@ -186,6 +187,17 @@ function browserPart({ name, system, queries, browser }) {
     }
     return result;
   });
+}
+
+/** First questions where the host sends no parts of files: only Siskin asks for any. */
+async function wholeFiles(browser, server, system, questions) {
+  if (system !== "siskin") return undefined;
+  server.ranges = false;
+  try {
+    return await browsing.coldLoads(browser, server, questions);
+  } finally {
+    server.ranges = true;
+  }
 }
 
 /** What the task returns, or why it failed. */

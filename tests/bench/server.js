@@ -26,6 +26,8 @@ export class Server {
   origin = "";
   /** Put before every script, for looking into workers; such bytes are not counted as real. */
   prelude = "";
+  /** Whether parts of files are sent, as most hosts do. */
+  ranges = true;
   requests = 0;
   body_bytes = 0;
   /** Paths that were not found. */
@@ -74,16 +76,26 @@ export class Server {
     if (this.prelude && extname(name) === ".js") {
       content = Buffer.concat([Buffer.from(this.prelude), content]);
     }
+    const range = this.ranges && !packed && rangeOf(request.headers.range, content.length);
+    if (range) content = content.subarray(range.start, range.end);
     this.body_bytes += content.length;
-    response.writeHead(200, {
+    response.writeHead(range ? 206 : 200, {
       "content-type": TYPES[extname(name)] ?? "application/octet-stream",
       "content-length": content.length,
+      ...(range && { "content-range": `bytes ${range.start}-${range.end - 1}/${range.length}` }),
       "cache-control": "max-age=3600",
       ...(packed && { "content-encoding": "br" }),
       ...ISOLATION,
     });
     response.end(content);
   }
+}
+
+/** The one range of a file that a request asks for, as servers of static files understand it. */
+function rangeOf(header, length) {
+  const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(header ?? "") ?? [];
+  if (first === undefined || Number(first) >= length) return undefined;
+  return { start: Number(first), end: Math.min(Number(last) + 1, length), length };
 }
 
 function read(path) {

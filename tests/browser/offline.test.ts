@@ -56,6 +56,25 @@ test("a file that the cache holds damaged is fetched anew", async () => {
   await tab.close();
 });
 
+test("shards are taken from the cache, and those of an earlier build dropped", async () => {
+  const tab = await Tab.open(browser);
+  await visitOnce(tab);
+  await tab.page.evaluate(async () => {
+    const cache = await caches.open("siskin-1");
+    const earlier = new URL("/siskin/codes-aaaaaa.bin", location.href).href;
+    await cache.put(earlier, new Response("of an earlier build"));
+  });
+  const requests = tab.site.requests.length;
+  await tab.page.reload();
+  await tab.ask("share data between threads safely");
+  const again = tab.site.requests.slice(requests).filter((path) => path.endsWith(".bin"));
+  assert.deepEqual(again, [], "shards that are kept are not fetched again");
+  await tab.page.waitForFunction(
+    async () => (await caches.match("/siskin/codes-aaaaaa.bin")) === undefined,
+  );
+  await tab.close();
+});
+
 test("a question in the address is not kept", async () => {
   const tab = await Tab.open(browser);
   await visitOnce(tab);

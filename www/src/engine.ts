@@ -10,7 +10,7 @@ import {
   parseManifest,
   type SizedFile,
 } from "./manifest.js";
-import type { EncodedQuery, Modules, QueryEncoder, SearchEngine } from "./modules.js";
+import type { EncodedQuery, Modules, Need, QueryEncoder, SearchEngine } from "./modules.js";
 
 /** All that the engine needs from its surroundings: no `document`, no clock of its own. */
 export interface Environment {
@@ -45,6 +45,8 @@ export class Engine {
   readonly #manifest: Manifest;
   readonly #search: SearchEngine;
   readonly #loading = new Map<string, Promise<void>>();
+  /** False once the server has sent a whole file where a part of it was asked for. */
+  #sends_blocks = true;
   #encoder: Promise<QueryEncoder> | undefined;
   #failure: SearchError | undefined;
 
@@ -110,22 +112,27 @@ export class Engine {
     for (let round = 0; round < MAXIMUM_ROUNDS; round++) {
       const asked = this.#call(() => this.#search.search(text, mode, limit, encoded));
       if (asked.answer !== undefined) return asked.answer;
-      await Promise.all(asked.needs.map((path) => this.#shard(path)));
+      await Promise.all(asked.needs.map((need) => this.#load(need)));
     }
     throw new SearchError("internal", "The index asks for ever more files. Index the site again.");
   }
 
-  /** Loads a shard, once for all queries that wait for it. A failure is forgotten. */
-  #shard(path: string): Promise<void> {
-    const loading = this.#loading.get(path);
+  /** Loads a shard or blocks of it, once for all queries that wait for it. A failure is forgotten. */
+  #load({ path, blocks }: Need): Promise<void> {
+    const wanted = this.#sends_blocks ? blocks : [];
+    const key = [path, ...wanted.map(({ page }) => page)].join();
+    const loading = this.#loading.get(key);
     if (loading !== undefined) return loading;
     const { source, bundle } = this.#environment;
-    const accept = (bytes: Uint8Array, inflated: Uint8Array | undefined) =>
-      this.#call(() => this.#search.add_file(path, bytes, inflated));
-    const loaded = loadShard(source, new URL(path, bundle), accept).finally(() =>
-      this.#loading.delete(path),
-    );
-    this.#loading.set(path, loaded);
+    const loaded = loadShard(source, new URL(path, bundle), wanted, {
+      file: (bytes, inflated) => {
+        if (wanted.length > 0) this.#sends_blocks = false;
+        this.#call(() => this.#search.add_file(path, bytes, inflated));
+      },
+      block: (page, bytes, inflated) =>
+        this.#call(() => this.#search.add_block(page, bytes, inflated)),
+    }).finally(() => this.#loading.delete(key));
+    this.#loading.set(key, loaded);
     return loaded;
   }
 

@@ -1,9 +1,10 @@
 import { abortedError, SearchError, typedError } from "./errors.js";
+import type { Block } from "./modules.js";
 
 /** Anything with the shape of `fetch`: the browser's, a folder's or a test's. */
 export type Fetcher = (
   url: URL,
-  init: { cache: RequestCache; signal?: AbortSignal },
+  init: { cache: RequestCache; signal?: AbortSignal; headers?: Record<string, string> },
 ) => Promise<Response>;
 
 /** A file whose content is known beforehand. */
@@ -63,26 +64,49 @@ export function loadBytes(source: Source, url: URL): Promise<Uint8Array<ArrayBuf
 const SHARD_HEADER_BYTES = 8;
 const DEFLATED = 1;
 
-/** Loads a shard of the index and hands it to `accept`, which refuses what is not the shard of this
- * name.
+/** An empty last block: it makes a deflated stream of the bytes of a block of records. */
+const END_OF_BLOCK = Uint8Array.of(3, 0);
+const PARTIAL_CONTENT = 206;
+
+/** Takes what was loaded, and throws when it is not what it should be. */
+export interface Accept {
+  file(bytes: Uint8Array, inflated: Uint8Array | undefined): void;
+  block(page: number, bytes: Uint8Array, inflated: Uint8Array): void;
+}
+
+/** Loads a shard of the index, or of a shard of records only `blocks`, where there are any and the
+ * server can send a part of a file.
  *
- * Tried twice, the second time past every cache. Throws `network`, or what `accept` throws. */
+ * Tried twice, the second time whole and past every cache. Throws `network`, or what `accept` throws. */
 export function loadShard(
   source: Source,
   url: URL,
-  accept: (bytes: Uint8Array, inflated: Uint8Array | undefined) => void,
+  blocks: Block[],
+  accept: Accept,
 ): Promise<void> {
+  const start = Math.min(...blocks.map((block) => block.start));
+  const end = Math.max(...blocks.map((block) => block.end));
   return twice(async (attempt) => {
-    const response = await request(source, url, attempt === 0 ? "default" : "reload");
+    const partly = attempt === 0 && blocks.length > 0;
+    const range = partly ? { range: `bytes=${start}-${end - 1}` } : undefined;
+    const response = await request(source, url, attempt === 0 ? "default" : "reload", range);
     const bytes = await body(response, url, () => {});
-    accept(bytes, bytes[SHARD_HEADER_BYTES - 1] === DEFLATED ? await inflate(bytes) : undefined);
+    if (response.status !== PARTIAL_CONTENT) {
+      const deflated = bytes[SHARD_HEADER_BYTES - 1] === DEFLATED;
+      const inflated = deflated ? await inflate(bytes.subarray(SHARD_HEADER_BYTES)) : undefined;
+      accept.file(bytes, inflated);
+      return;
+    }
+    for (const block of blocks) {
+      const part = bytes.subarray(block.start - start, block.end - start);
+      accept.block(block.page, part, await inflate(part, END_OF_BLOCK));
+    }
   });
 }
 
-/** The plain payload of a deflated shard; nothing when it cannot be inflated. */
-async function inflate(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  const deflated = new Blob([bytes.subarray(SHARD_HEADER_BYTES)]).stream();
-  const inflated = deflated.pipeThrough(new DecompressionStream("deflate-raw"));
+/** Inflates raw DEFLATE; gives nothing when that cannot be done. */
+async function inflate(...deflated: Uint8Array<ArrayBuffer>[]): Promise<Uint8Array> {
+  const inflated = new Blob(deflated).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   try {
     return new Uint8Array(await new Response(inflated).arrayBuffer());
   } catch {
@@ -111,11 +135,15 @@ async function twice<T>(load: (attempt: number) => Promise<T>): Promise<T> {
   }
 }
 
-async function request(source: Source, url: URL, cache: RequestCache): Promise<Response> {
+async function request(
+  source: Source,
+  url: URL,
+  cache: RequestCache,
+  headers?: Record<string, string>,
+): Promise<Response> {
   const { fetcher, signal } = source;
-  const response = await ended(source, url, () =>
-    fetcher(url, signal === undefined ? { cache } : { cache, signal }),
-  );
+  const init = { cache, ...(signal && { signal }), ...(headers && { headers }) };
+  const response = await ended(source, url, () => fetcher(url, init));
   if (!response.ok) {
     throw new SearchError(
       "network",

@@ -7,15 +7,29 @@ export type EncodedQuery = {
   dense: number[];
 };
 
-/** What asking gives: files to add before asking again, or the answer. */
+/** A run of pages of a shard of records: bytes `start` to `end` of the file. */
+export interface Block {
+  page: number;
+  start: number;
+  end: number;
+}
+
+/** A file to add, or only those blocks of it, where there are any. */
+export interface Need {
+  path: string;
+  blocks: Block[];
+}
+
+/** What asking gives: what to add before asking again, or the answer. */
 export type Asked =
-  | { needs: string[]; answer?: undefined }
+  | { needs: Need[]; answer?: undefined }
   | { needs: []; answer: { results: Result[]; suggestions: string[] } };
 
 /** `SearchEngine` of `web/search`: a bundle, as far as its files are there. */
 export interface SearchEngine {
   files(): string[];
   add_file(path: string, bytes: Uint8Array, inflated?: Uint8Array): void;
+  add_block(page: number, bytes: Uint8Array, inflated: Uint8Array): void;
   search(text: string, mode: string, limit: number, encoded?: EncodedQuery): Asked;
   free(): void;
 }

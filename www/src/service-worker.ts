@@ -13,15 +13,17 @@ declare const self: ServiceWorkerGlobalScope;
 
 const CACHE_NAME = "siskin-1";
 
-/** Entries kept at most; beyond it the oldest are dropped, those of bundles never. */
-const MAXIMUM_ENTRIES = 500;
+/** Pages and their files kept at most; beyond it the oldest are dropped. Files of indexes are not
+ * counted. */
+const MAXIMUM_PAGES = 500;
 
-/** A bundle's own names: `rows-0123456789.bin`, or `encoder/model.onnx?v=0123456789`. */
-const IMMUTABLE =
-  /\/(?:(?:lexical|uhd-\d+|dense|rows|passages)-[0-9a-f]{10}\.bin|(?:siskin-worker\.js|siskin_\w+\.wasm|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64})$/;
-
-/** The part of such an address that changes with the content. */
-const CHECKSUM = /(?:-|\?v=)[0-9a-f]{10,64}(?=\.bin$|$)/;
+/** A shard of an index, named by its content. */
+const SHARD = /\/(?:common|words|foreign|spelling|codes|records|map|uhd)-[a-z2-7]{6}\.bin$/;
+/** A file whose address carries its checksum: `encoder/model.onnx?v=0123456789`. */
+const VERSIONED =
+  /\/(?:siskin-worker\.js|siskin_\w+\.wasm|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64}$/;
+/** The file at the root of an index, which changes with every build. */
+const MANIFEST_NAME = "siskin.json";
 
 /** What is being stored, by address. */
 const storing = new Map<string, Promise<void>>();
@@ -45,21 +47,39 @@ self.addEventListener("message", (event) => {
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const own = new URL(request.url).origin === self.location.origin;
-  if (own && request.method === "GET" && !request.headers.has("range")) {
-    event.respondWith(answer(event));
-  }
+  if (!own || request.method !== "GET") return;
+  if (!request.headers.has("range")) event.respondWith(answer(event));
+  // Of a shard that is kept, the whole may be sent for any part.
+  else if (SHARD.test(request.url)) event.respondWith(keptOrFetched(request));
 });
 
 /** True when every one of `urls` is now in the cache. */
 async function keepAll(urls: string[]): Promise<boolean> {
   const cache = await caches.open(CACHE_NAME);
   const outcomes = await Promise.allSettled(urls.map((url) => keep(cache, url)));
-  return outcomes.every((outcome) => outcome.status === "fulfilled" && outcome.value);
+  const all_kept = outcomes.every((outcome) => outcome.status === "fulfilled" && outcome.value);
+  if (all_kept) await dropEarlierBuilds(cache, urls);
+  return all_kept;
+}
+
+/** Drops the shards that lie beside an index of `urls` and are not among them. */
+async function dropEarlierBuilds(cache: Cache, urls: string[]): Promise<void> {
+  const manifests = urls.filter((url) => url.endsWith(`/${MANIFEST_NAME}`));
+  const folders = manifests.map((url) => url.slice(0, -MANIFEST_NAME.length));
+  const named = new Set(urls);
+  const isEarlier = ({ url }: Request) =>
+    SHARD.test(url) && !named.has(url) && folders.some((folder) => url.startsWith(folder));
+  const keys = await cache.keys();
+  await Promise.all(keys.filter(isEarlier).map((key) => cache.delete(key)));
+}
+
+function isImmutable(address: string): boolean {
+  return SHARD.test(address) || VERSIONED.test(address);
 }
 
 async function keep(cache: Cache, url: string): Promise<boolean> {
   await storing.get(url);
-  if (IMMUTABLE.test(url) && (await cache.match(url)) !== undefined) return true;
+  if (isImmutable(url) && (await cache.match(url)) !== undefined) return true;
   const response = await fetch(url);
   if (isStorable(response)) await store(cache, url, response);
   return response.ok;
@@ -68,7 +88,7 @@ async function keep(cache: Cache, url: string): Promise<boolean> {
 async function answer(event: FetchEvent): Promise<Response> {
   const { request } = event;
   const cache = await caches.open(CACHE_NAME);
-  if (IMMUTABLE.test(request.url) && request.cache !== "reload") {
+  if (isImmutable(request.url) && request.cache !== "reload") {
     const kept = await cache.match(request.url);
     if (kept !== undefined) return kept;
   }
@@ -83,9 +103,14 @@ async function answer(event: FetchEvent): Promise<Response> {
   }
 }
 
+async function keptOrFetched(request: Request): Promise<Response> {
+  const cache = await caches.open(CACHE_NAME);
+  return (await cache.match(request.url)) ?? fetch(request);
+}
+
 /** Whether an answer to `request` is to be kept: others may be private, or without end. */
 async function isWanted(cache: Cache, request: Request): Promise<boolean> {
-  if (request.mode === "navigate" || IMMUTABLE.test(request.url)) return true;
+  if (request.mode === "navigate" || isImmutable(request.url)) return true;
   return (await cache.match(addressOf(request))) !== undefined;
 }
 
@@ -125,19 +150,19 @@ async function unredirected(response: Response): Promise<Response> {
   return new Response(await response.blob(), { status, headers });
 }
 
-/** Drops other versions of the bundle's file at `address`, and the oldest pages beyond the limit. */
+/** Drops other versions of the file at `address`, and the oldest pages beyond the limit. */
 async function prune(cache: Cache, address: string): Promise<void> {
   const keys = await cache.keys();
   const isOtherVersion = ({ url }: Request) =>
-    IMMUTABLE.test(url) && url !== address && unversioned(url) === unversioned(address);
-  const pages = keys.filter(({ url }) => !IMMUTABLE.test(url));
-  const surplus = pages.slice(0, Math.max(0, keys.length - MAXIMUM_ENTRIES));
+    VERSIONED.test(url) && url !== address && unversioned(url) === unversioned(address);
+  const pages = keys.filter(({ url }) => !isImmutable(url));
+  const surplus = pages.slice(0, Math.max(0, pages.length - MAXIMUM_PAGES));
   const dropped = [...keys.filter(isOtherVersion), ...surplus];
   await Promise.all(dropped.map((key) => cache.delete(key)));
 }
 
 function unversioned(address: string): string {
-  return address.replace(CHECKSUM, "");
+  return address.replace(/\?v=.*$/, "");
 }
 
 export {};

@@ -77,9 +77,9 @@ impl BundleFolder {
         loop {
             match ask(engine)? {
                 Step::Done(answer) => return Ok(answer),
-                Step::Needs(shards) => {
-                    for shard in shards {
-                        self.load(engine, shard).with_context(|| {
+                Step::Needs(needs) => {
+                    for need in needs {
+                        self.load(engine, need.shard).with_context(|| {
                             format!("cannot open the index in {}", self.folder.display())
                         })?;
                     }

@@ -1,14 +1,17 @@
 //! A shard of one-bit codes: sign bits of centred, pooled vectors of windows of passages, page by
-//! page (the dense bucket; Zouhar et al. 2022).
+//! page (the dense bucket; Zouhar et al. 2022). It also tells where the pages' records stand.
 //!
 //! ```text
 //! varint  first page; varint pages; per page: varint windows
 //! per window: ⌈dim / 8⌉ bytes, value i in bit i % 8 of byte i / 8; 1 = positive
+//! varint  blocks of records that have any of these pages, in order; per block:
+//!         varint first page, varint pages, varint offset in the file, varint bytes, u32 checksum
 //! ```
 
 use crate::bytes::{Reader, Writer};
 use crate::container::{self, Kind};
 use crate::error::Result;
+use crate::records::Block;
 
 /// The one-bit code of a vector.
 #[must_use]
@@ -20,9 +23,10 @@ pub fn sign_bits(vector: &[f32]) -> Vec<u8> {
     bits
 }
 
-/// The file of a shard: per page the codes of its windows, one after the other.
+/// The file of a shard: per page the codes of its windows, one after the other; `blocks` are those
+/// of the pages' records.
 #[must_use]
-pub fn write(first_page: u32, pages: &[&[u8]], dim: usize) -> Vec<u8> {
+pub fn write(first_page: u32, pages: &[&[u8]], dim: usize, blocks: &[Block]) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.varint(first_page);
     writer.length(pages.len());
@@ -30,6 +34,14 @@ pub fn write(first_page: u32, pages: &[&[u8]], dim: usize) -> Vec<u8> {
         writer.length(codes.len() / code_bytes(dim));
     }
     pages.iter().for_each(|codes| writer.raw(codes));
+    writer.length(blocks.len());
+    for block in blocks {
+        writer.varint(block.first_page);
+        writer.varint(block.pages);
+        writer.varint(block.bytes.start);
+        writer.length(block.bytes.len());
+        writer.raw(&block.checksum.to_le_bytes());
+    }
     container::wrap(Kind::Codes, &writer.into_bytes())
 }
 
@@ -47,6 +59,7 @@ pub struct Codes {
     /// First window of each page, and the number of all.
     first_window: Vec<u32>,
     bits: Vec<u8>,
+    blocks: Vec<Block>,
 }
 
 impl Codes {
@@ -69,13 +82,27 @@ impl Codes {
         let bits = reader
             .raw((windows as usize).saturating_mul(code_bytes))?
             .to_vec();
+        let blocks = (0..reader.count(64)?)
+            .map(|_| read_block(&mut reader))
+            .collect::<Result<_>>()?;
         reader.finish()?;
         Ok(Self {
             first_page,
             code_bytes,
             first_window,
             bits,
+            blocks,
         })
+    }
+
+    /// The block of records that has a page, where records can be read in blocks.
+    #[must_use]
+    pub fn block_of(&self, page: u32) -> Option<&Block> {
+        let has = |block: &&Block| {
+            page.checked_sub(block.first_page)
+                .is_some_and(|at| at < block.pages)
+        };
+        self.blocks.iter().find(has)
     }
 
     /// Pages that the shard is of.
@@ -94,6 +121,21 @@ impl Codes {
         let bytes = *start as usize * self.code_bytes..*end as usize * self.code_bytes;
         Some(self.bits.get(bytes)?.chunks_exact(self.code_bytes))
     }
+}
+
+fn read_block(reader: &mut Reader<'_>) -> Result<Block> {
+    let (first_page, pages) = (reader.varint()?, reader.varint()?);
+    let (start, length) = (reader.varint()?, reader.varint()?);
+    let end = start
+        .checked_add(length)
+        .ok_or_else(|| reader.corrupt("a block beyond 32 bits"))?;
+    let checksum = reader.raw(4)?.iter().rev();
+    Ok(Block {
+        first_page,
+        pages,
+        bytes: start..end,
+        checksum: checksum.fold(0, |sum, &byte| sum << 8 | u32::from(byte)),
+    })
 }
 
 /// A query's vector, ready to be compared with codes.
@@ -178,7 +220,7 @@ mod tests {
             query in proptest::array::uniform12(0.01f32..1.0),
         ) {
             let codes: Vec<u8> = vectors.iter().flat_map(|vector| sign_bits(vector)).collect();
-            let file = write(3, &[&codes], 12);
+            let file = write(3, &[&codes], 12, &[]);
             let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
             let shard = Codes::read("c", &payload, 12).unwrap();
             let dense = DenseQuery::new(&query);
@@ -198,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_page_of_another_shard_is_not_there() {
-        let file = write(3, &[&[1, 2], &[]], 8);
+        let file = write(3, &[&[1, 2], &[]], 8, &[]);
         let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
         let shard = Codes::read("c", &payload, 8).unwrap();
         assert_eq!(shard.of_page(3).unwrap().count(), 2);

@@ -12,8 +12,12 @@
 //! Whether the bytes are those that were written is told by the file's name (see `shards`).
 
 use crate::error::{Error, Result};
+use miniz_oxide::deflate::core::{
+    CompressorOxide, TDEFLFlush, compress_to_output, create_comp_flags_from_zip_params,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::ops::Range;
 
 /// The format version that this code writes and reads.
 pub const FORMAT_VERSION: u16 = 3;
@@ -93,6 +97,29 @@ pub fn wrap_deflated(kind: Kind, payload: &[u8]) -> Vec<u8> {
     }
 }
 
+/// A file whose payload is deflated part by part, and where in the file each part stands: the bytes
+/// of a part, with an empty last block after them, are a deflated stream of their own.
+#[must_use]
+pub fn wrap_in_blocks(kind: Kind, parts: &[Vec<u8>]) -> (Vec<u8>, Vec<Range<u32>>) {
+    let mut deflated = Vec::new();
+    let mut places = Vec::new();
+    let mut compressor = CompressorOxide::new(create_comp_flags_from_zip_params(10, -15, 0));
+    let mut add = |part: &[u8], flush| {
+        let start = HEADER_BYTES + deflated.len();
+        // It fails only if its callback refuses bytes.
+        let _ = compress_to_output(&mut compressor, part, flush, |bytes| {
+            deflated.extend_from_slice(bytes);
+            true
+        });
+        start as u32..(HEADER_BYTES + deflated.len()) as u32
+    };
+    for part in parts {
+        places.push(add(part, TDEFLFlush::Full));
+    }
+    add(&[], TDEFLFlush::Finish);
+    (envelope(kind, DEFLATED, &deflated), places)
+}
+
 fn envelope(kind: Kind, encoding: u8, payload: &[u8]) -> Vec<u8> {
     let mut file = Vec::with_capacity(HEADER_BYTES + payload.len());
     file.extend_from_slice(&MAGIC);
@@ -142,16 +169,22 @@ pub enum Payload<'a> {
 pub fn plain_payload(file: &str, kind: Kind, bytes: &[u8]) -> Result<Vec<u8>> {
     match unwrap(file, kind, bytes)? {
         Payload::Plain(payload) => Ok(payload.to_vec()),
-        Payload::Deflated(payload) => {
-            let limit = payload.len().saturating_mul(MAX_INFLATION);
-            miniz_oxide::inflate::decompress_to_vec_with_limit(payload, limit).map_err(|_| {
-                Error::Corrupt {
-                    file: file.to_owned(),
-                    reason: "a payload that cannot be inflated".to_owned(),
-                }
-            })
-        }
+        Payload::Deflated(payload) => inflated(file, payload),
     }
+}
+
+/// Inflates raw DEFLATE.
+///
+/// # Errors
+/// [`Error::Corrupt`].
+pub fn inflated(file: &str, deflated: &[u8]) -> Result<Vec<u8>> {
+    let limit = deflated.len().saturating_mul(MAX_INFLATION);
+    miniz_oxide::inflate::decompress_to_vec_with_limit(deflated, limit).map_err(|_| {
+        Error::Corrupt {
+            file: file.to_owned(),
+            reason: "a payload that cannot be inflated".to_owned(),
+        }
+    })
 }
 
 /// The kind that a file's header states; the payload is not looked at.

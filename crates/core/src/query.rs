@@ -4,7 +4,7 @@ use crate::dictionary::{Entry, Meaning};
 use crate::error::{Error, Result};
 use crate::lexical::title_key;
 use crate::lists::PageList;
-use crate::shards::ShardId;
+use crate::shards::Need;
 use crate::text::{Analyzer, Term, TermKind, is_stop_word};
 use crate::top;
 
@@ -57,32 +57,39 @@ pub trait Dictionary {
 /// Why a dictionary gives no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Miss {
-    /// This shard has to be loaded first.
-    Shard(ShardId),
+    /// This has to be loaded first.
+    Shard(Need),
     /// The shard is damaged.
     Damaged(Error),
 }
 
-/// Shards that are still needed, each once.
+/// What is still needed, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    shards: Vec<ShardId>,
+    needs: Vec<Need>,
     misses: usize,
 }
 
 impl Wanted {
-    /// Adds a shard.
-    pub fn insert(&mut self, shard: ShardId) {
-        if !self.shards.contains(&shard) {
-            self.shards.push(shard);
-        }
+    /// Adds a shard or blocks of one.
+    pub fn insert(&mut self, need: impl Into<Need>) {
+        let Need { shard, blocks } = need.into();
         self.misses += 1;
+        let Some(known) = self.needs.iter_mut().find(|known| known.shard == shard) else {
+            self.needs.push(Need { shard, blocks });
+            return;
+        };
+        for block in blocks {
+            if !known.blocks.contains(&block) {
+                known.blocks.push(block);
+            }
+        }
     }
 
     /// Whether nothing is missing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.shards.is_empty()
+        self.needs.is_empty()
     }
 
     /// How often a shard was missing.
@@ -91,10 +98,10 @@ impl Wanted {
         self.misses
     }
 
-    /// The shards, in the order in which they were missed.
+    /// All of it, in the order in which it was missed.
     #[must_use]
-    pub fn into_shards(self) -> Vec<ShardId> {
-        self.shards
+    pub fn into_needs(self) -> Vec<Need> {
+        self.needs
     }
 
     /// A dictionary's answer; `None` when its shard has to be loaded, which is noted.
@@ -102,8 +109,8 @@ impl Wanted {
         match found {
             Ok(found) => Ok(Some(found)),
             Err(Miss::Damaged(error)) => Err(error),
-            Err(Miss::Shard(shard)) => {
-                self.insert(shard);
+            Err(Miss::Shard(need)) => {
+                self.insert(need);
                 Ok(None)
             }
         }
@@ -436,6 +443,7 @@ fn edits_within(a: &str, b: &str, allowed: usize) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::container::Kind;
+    use crate::shards::ShardId;
     use crate::text::Stemming;
     use std::collections::BTreeMap;
 
@@ -470,7 +478,7 @@ mod tests {
     impl Dictionary for Words {
         fn entry(&self, part: Part, key: &str) -> std::result::Result<Option<Entry>, Miss> {
             if !self.loaded {
-                return Err(Miss::Shard(SHARD));
+                return Err(Miss::Shard(SHARD.into()));
             }
             Ok(self.keys.get(&(part as u8, key.to_owned())).cloned())
         }
@@ -536,7 +544,7 @@ mod tests {
         let terms = terms("thread pool", &analyzer).unwrap();
         let mut wanted = Wanted::default();
         analyze(&terms, 11, &analyzer, &site, true, &mut wanted).unwrap();
-        assert_eq!(wanted.into_shards(), [SHARD]);
+        assert_eq!(wanted.into_needs(), [Need::from(SHARD)]);
     }
 
     #[test]

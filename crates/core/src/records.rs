@@ -8,6 +8,12 @@
 //!   u8      0 = no anchor, 1 = string anchor follows, 2 = the anchor of the passage before
 //!   string  text
 //! ```
+//!
+//! The payload is deflated so that it can also be read in blocks of a few pages: before each block
+//! and after the last stands an empty stored block that ends on a byte, and no block refers to text
+//! before it (a full flush, as zlib calls it). The bytes of a block with an end marker after them
+//! ([`END_OF_BLOCK`]) are a deflated stream of their own. Where the blocks lie is told by the shards
+//! of codes.
 
 use crate::bytes::{Reader, Writer};
 use crate::container::{self, Kind};
@@ -21,16 +27,87 @@ const MAX_EXPANSION: usize = 64;
 /// … and so many more. Headings and anchors kept from the passage before cost nothing.
 const SPARE_TEXT_BYTES: usize = 1 << 20;
 
-/// The file of a shard, deflated.
+/// How shards are cut into blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockSize {
+    /// A block ends with the page that reaches so many bytes, before it is deflated.
+    pub bytes: usize,
+    /// Files of up to so many bytes have no blocks: they are fetched whole.
+    pub whole_file_bytes: usize,
+}
+
+/// What makes a deflated stream of a block's bytes: an empty last block.
+pub const END_OF_BLOCK: [u8; 2] = [3, 0];
+
+/// A run of pages of a shard that can be read without the rest of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Its first page, …
+    pub first_page: u32,
+    /// … and how many it has.
+    pub pages: u32,
+    /// Where it stands in the file.
+    pub bytes: std::ops::Range<u32>,
+    /// Checksum of these bytes.
+    pub checksum: u32,
+}
+
+impl Block {
+    /// The first 32 bits of the XXH64 (seed 0) of a block's bytes.
+    #[must_use]
+    pub fn checksum_of(bytes: &[u8]) -> u32 {
+        (xxhash_rust::xxh64::xxh64(bytes, 0) >> 32) as u32
+    }
+}
+
+/// The file of a shard, deflated, and its blocks: none when the whole is small.
 #[must_use]
-pub fn write<P: std::borrow::Borrow<Page>>(first_page: u32, pages: &[P]) -> Vec<u8> {
+pub fn write<P: std::borrow::Borrow<Page>>(
+    first_page: u32,
+    pages: &[P],
+    size: BlockSize,
+) -> (Vec<u8>, Vec<Block>) {
     let mut writer = Writer::default();
     writer.varint(first_page);
     writer.length(pages.len());
-    pages
-        .iter()
-        .for_each(|page| write_page(&mut writer, page.borrow()));
-    container::wrap_deflated(Kind::Records, &writer.into_bytes())
+    let mut parts = vec![writer.into_bytes()];
+    let mut counts = Vec::new();
+    let (mut writer, mut count) = (Writer::default(), 0);
+    for page in pages {
+        write_page(&mut writer, page.borrow());
+        count += 1;
+        if writer.position_bytes() >= size.bytes {
+            parts.push(std::mem::take(&mut writer).into_bytes());
+            counts.push(std::mem::take(&mut count));
+        }
+    }
+    if count > 0 {
+        parts.push(writer.into_bytes());
+        counts.push(count);
+    }
+    let (file, places) = container::wrap_in_blocks(Kind::Records, &parts);
+    if file.len() <= size.whole_file_bytes {
+        let whole = container::wrap_deflated(Kind::Records, &parts.concat());
+        return (whole, Vec::new());
+    }
+    let mut first_page = first_page;
+    let block = |(pages, bytes): (u32, std::ops::Range<u32>)| {
+        let block = Block {
+            first_page,
+            pages,
+            checksum: Block::checksum_of(&file[bytes.start as usize..bytes.end as usize]),
+            bytes,
+        };
+        first_page += pages;
+        block
+    };
+    // The first part is the shard's own head.
+    let blocks = counts
+        .into_iter()
+        .zip(places.into_iter().skip(1))
+        .map(block)
+        .collect();
+    (file, blocks)
 }
 
 /// Bytes of a page's record before it is deflated.
@@ -56,9 +133,32 @@ impl Records {
     pub fn read(file: &str, payload: &[u8]) -> Result<Self> {
         let mut reader = Reader::new(file, payload);
         let first_page = reader.varint()?;
-        let mut text_bytes_left = text_limit_bytes(payload.len());
         let count = reader.count(24)?;
-        let mut pages = Vec::with_capacity(count);
+        Self::read_pages(reader, payload.len(), first_page, count)
+    }
+
+    /// Reads the inflated bytes of a block.
+    ///
+    /// # Errors
+    /// When the bytes are not the pages of that block.
+    pub fn read_block(file: &str, block: &Block, payload: &[u8]) -> Result<Self> {
+        let reader = Reader::new(file, payload);
+        Self::read_pages(
+            reader,
+            payload.len(),
+            block.first_page,
+            block.pages as usize,
+        )
+    }
+
+    fn read_pages(
+        mut reader: Reader<'_>,
+        payload_bytes: usize,
+        first_page: u32,
+        count: usize,
+    ) -> Result<Self> {
+        let mut text_bytes_left = text_limit_bytes(payload_bytes);
+        let mut pages = Vec::new();
         for _ in 0..count {
             pages.push(read_page(&mut reader, &mut text_bytes_left)?);
         }
@@ -201,6 +301,15 @@ mod tests {
         }
     }
 
+    const SMALL_BLOCKS: BlockSize = BlockSize {
+        bytes: 30,
+        whole_file_bytes: 0,
+    };
+
+    fn file(first_page: u32, pages: &[Page]) -> Vec<u8> {
+        write(first_page, pages, SMALL_BLOCKS).0
+    }
+
     fn open(file: &[u8]) -> Result<Records> {
         Records::read("r", &container::plain_payload("r", Kind::Records, file)?)
     }
@@ -216,22 +325,53 @@ mod tests {
             page("/x", first),
             page("/y", vec![passage(Some("a"), &["A"], "three")]),
         ];
-        let shard = open(&write(7, &pages)).unwrap();
+        let shard = open(&file(7, &pages)).unwrap();
         assert_eq!(shard.page(7), Some((0, &pages[0])));
         assert_eq!(shard.page(8), Some((1, &pages[1])));
         assert!(shard.page(6).is_none() && shard.page(9).is_none());
     }
 
     #[test]
+    fn blocks_can_be_read_without_the_rest() {
+        let pages: Vec<Page> = (0..9)
+            .map(|i| {
+                page(
+                    &format!("/{i}"),
+                    vec![passage(Some("a"), &["A"], "some text")],
+                )
+            })
+            .collect();
+        let (bytes, blocks) = write(4, &pages, SMALL_BLOCKS);
+        assert!(blocks.len() > 2);
+        let mut read = Vec::new();
+        for block in &blocks {
+            let part = &bytes[block.bytes.start as usize..block.bytes.end as usize];
+            assert_eq!(Block::checksum_of(part), block.checksum);
+            let plain = container::inflated("r", &[part, &END_OF_BLOCK].concat()).unwrap();
+            let records = Records::read_block("r", block, &plain).unwrap();
+            read.extend(records.pages().map(|(number, page)| (number, page.clone())));
+            assert!(Records::read_block("r", block, &plain[1..]).is_err());
+        }
+        assert_eq!(read, (4..).zip(pages.clone()).collect::<Vec<_>>());
+        let large = BlockSize {
+            whole_file_bytes: bytes.len(),
+            ..SMALL_BLOCKS
+        };
+        let (whole, none) = write(4, &pages, large);
+        assert!(none.is_empty() && whole.len() < bytes.len());
+        assert_eq!(open(&whole).unwrap().pages, open(&bytes).unwrap().pages);
+    }
+
+    #[test]
     fn a_page_without_passages_is_refused() {
-        assert!(open(&write(0, &[page("/empty", Vec::new())])).is_err());
+        assert!(open(&file(0, &[page("/empty", Vec::new())])).is_err());
     }
 
     #[test]
     fn headings_are_bounded() {
         let read = |count| {
             let passage = passage(None, &vec!["h"; count], "text");
-            open(&write(0, &[page("/", vec![passage])]))
+            open(&file(0, &[page("/", vec![passage])]))
         };
         assert!(read(MAX_HEADINGS).is_ok() && read(MAX_HEADINGS + 1).is_err());
     }
@@ -241,7 +381,7 @@ mod tests {
         let heading = "h".repeat(10_000);
         let read = |count| {
             let passages = vec![passage(None, &[&heading], ""); count];
-            open(&write(0, &[page("/", passages)]))
+            open(&file(0, &[page("/", passages)]))
         };
         assert!(read(100).is_ok() && read(1_000).is_err());
     }
@@ -249,7 +389,7 @@ mod tests {
     #[test]
     fn a_cut_payload_is_an_error() {
         let pages = [page("/x", vec![passage(Some("a"), &["A"], "text")])];
-        let payload = container::plain_payload("r", Kind::Records, &write(0, &pages)).unwrap();
+        let payload = container::plain_payload("r", Kind::Records, &file(0, &pages)).unwrap();
         assert!((0..payload.len()).all(|end| Records::read("r", &payload[..end]).is_err()));
     }
 }

@@ -21,8 +21,8 @@ use crate::query::{self, AnalyzedQuery, Dictionary, Miss, Part, Wanted};
 use crate::quoted;
 use crate::ranked::Ranked;
 pub use crate::ranked::Scores;
-use crate::records::Records;
-use crate::shards::{Directory, ShardId, first_word, name_of};
+use crate::records::{Block, Records};
+use crate::shards::{Directory, Need, ShardId, first_word, name_of};
 use crate::text::{Analyzer, Term};
 use crate::top;
 use crate::uhd::{Lists, Map};
@@ -125,8 +125,8 @@ pub enum MatchKind {
 /// What asking gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step<T> {
-    /// These shards have to be added first; then ask again.
-    Needs(Vec<ShardId>),
+    /// These have to be added first; then ask again.
+    Needs(Vec<Need>),
     /// The answer.
     Done(T),
 }
@@ -175,6 +175,8 @@ pub struct Engine {
     manifest: Manifest,
     analyzer: Analyzer,
     loaded: HashMap<ShardId, Loaded>,
+    /// Blocks of records, by their first page.
+    blocks: HashMap<u32, Shown>,
 }
 
 /// A shard, by what its kind holds: one map of all of them, since each type of map has its code in
@@ -196,6 +198,7 @@ impl Engine {
             analyzer: Analyzer::new(manifest.stemming),
             manifest,
             loaded: HashMap::new(),
+            blocks: HashMap::new(),
         }
     }
 
@@ -241,6 +244,36 @@ impl Engine {
         }
     }
 
+    /// Adds the block of records that has a page: its bytes as they stand in the file, and inflated.
+    ///
+    /// # Errors
+    /// When no such block was needed, when the bytes are not those that the shard of codes names, or
+    /// damaged.
+    pub fn add_block(&mut self, page: u32, bytes: &[u8], inflated: &[u8]) -> Result<()> {
+        let id = of_page(&self.manifest.shards.records, Kind::Records, page);
+        let file = self.path(id)?;
+        let expected = self.block_of(page).filter(|block| {
+            block.bytes.len() == bytes.len() && block.checksum == Block::checksum_of(bytes)
+        });
+        let Some(block) = expected else {
+            return Err(Error::Corrupt {
+                file,
+                reason: format!("the bytes sent for page {page} are not those asked for"),
+            });
+        };
+        let records = Records::read_block(&file, block, inflated)?;
+        self.blocks.insert(block.first_page, Shown::new(records));
+        Ok(())
+    }
+
+    fn block_of(&self, page: u32) -> Option<&Block> {
+        let codes = of_page(&self.manifest.shards.codes, Kind::Codes, page);
+        match self.loaded.get(&codes)? {
+            Loaded::Codes(codes) => codes.block_of(page),
+            _ => None,
+        }
+    }
+
     fn insert(&mut self, id: ShardId, path: &str, payload: &[u8]) -> Result<()> {
         let dim = self.manifest.encoder.dim;
         let pages = self.manifest.pages;
@@ -274,7 +307,7 @@ impl Engine {
     /// shard is damaged.
     pub fn search(&self, query: &Query<'_>) -> Result<Step<Answer>> {
         let ranked = match self.rank(query, self.manifest.ranking.code_shards)? {
-            Step::Needs(shards) => return Ok(Step::Needs(shards)),
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(ranked) => ranked,
         };
         let mut wanted = Wanted::default();
@@ -290,12 +323,12 @@ impl Engine {
             }
             match self.record(page) {
                 Ok(record) => results.extend(self.result(page, record, &sought, &ranked)),
-                Err(Miss::Shard(shard)) => wanted.insert(shard),
+                Err(Miss::Shard(need)) => wanted.insert(need),
                 Err(Miss::Damaged(error)) => return Err(error),
             }
         }
         if !wanted.is_empty() {
-            return Ok(Step::Needs(wanted.into_shards()));
+            return Ok(Step::Needs(wanted.into_needs()));
         }
         Ok(Step::Done(Answer {
             results,
@@ -310,7 +343,7 @@ impl Engine {
     /// As [`Engine::search`].
     pub fn score(&self, query: &Query<'_>, code_shards: usize) -> Result<Step<Scores>> {
         Ok(match self.rank(query, code_shards)? {
-            Step::Needs(shards) => Step::Needs(shards),
+            Step::Needs(needs) => Step::Needs(needs),
             Step::Done(ranked) => Step::Done(ranked.scores),
         })
     }
@@ -322,7 +355,7 @@ impl Engine {
         let analyzed = self.analyze(query, &terms, &mut wanted)?;
         let overlaps = self.overlaps(query, &mut wanted)?;
         if !wanted.is_empty() {
-            return Ok(Step::Needs(wanted.into_shards()));
+            return Ok(Step::Needs(wanted.into_needs()));
         }
         let pages = self.manifest.pages as usize;
         let Some(weights) = self.weights(query.mode) else {
@@ -334,7 +367,7 @@ impl Engine {
         self.second_stage(&vector, weight, code_shards, &mut ranked, &mut wanted)?;
         Ok(match wanted.is_empty() {
             true => Step::Done(ranked),
-            false => Step::Needs(wanted.into_shards()),
+            false => Step::Needs(wanted.into_needs()),
         })
     }
 
@@ -420,13 +453,23 @@ impl Engine {
             .map_or_else(Vec::new, |windows| windows.map(z).collect())
     }
 
+    /// A page's record: of its shard or of its block, whichever is there.
     fn record(&self, page: u32) -> std::result::Result<(&Page, &PageTerms), Miss> {
         let id = of_page(&self.manifest.shards.records, Kind::Records, page);
-        let found = match self.loaded.get(&id).ok_or(Miss::Shard(id))? {
-            Loaded::Records(shown) => shown.page(page, &self.analyzer),
+        let block = self.block_of(page);
+        let shown = match (self.loaded.get(&id), block) {
+            (Some(Loaded::Records(shown)), _) => Some(shown),
+            (None, Some(block)) => self.blocks.get(&block.first_page),
             _ => None,
         };
-        found.ok_or_else(|| self.misplaced(id))
+        let need = || Need {
+            shard: id,
+            blocks: block.cloned().into_iter().collect(),
+        };
+        let found = shown.ok_or_else(|| Miss::Shard(need()))?;
+        found
+            .page(page, &self.analyzer)
+            .ok_or_else(|| self.misplaced(id))
     }
 
     fn misplaced(&self, id: ShardId) -> Miss {
@@ -587,7 +630,7 @@ impl Engine {
         let id = shard(kind, number);
         match self.loaded.get(&id) {
             Some(Loaded::Dictionary(found)) => Ok(Some(found)),
-            _ => Err(Miss::Shard(id)),
+            _ => Err(Miss::Shard(id.into())),
         }
     }
 

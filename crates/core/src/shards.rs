@@ -6,6 +6,7 @@
 
 use crate::container::Kind;
 use crate::error::{Error, Result};
+use crate::records::Block;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use xxhash_rust::xxh64::xxh64;
@@ -23,6 +24,24 @@ pub struct ShardId {
     pub bucket: u32,
     /// Its place in the directory of its kind.
     pub number: u32,
+}
+
+/// What has to be added before a query can go on: a shard, or blocks of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The shard. To add all of it is always right.
+    pub shard: ShardId,
+    /// Of a shard of records the blocks that will do, if it has blocks.
+    pub blocks: Vec<Block>,
+}
+
+impl From<ShardId> for Need {
+    fn from(shard: ShardId) -> Self {
+        Self {
+            shard,
+            blocks: Vec::new(),
+        }
+    }
 }
 
 /// The first word of a key: titles have several.

@@ -14,9 +14,10 @@ use siskin_core::build::Bundle;
 use siskin_core::container::{self, HEADER_BYTES};
 use siskin_core::error::{Error, Result};
 use siskin_core::manifest::Manifest;
-use siskin_core::search::{Engine, Mode, Query};
+use siskin_core::records::END_OF_BLOCK;
+use siskin_core::search::{Engine, Mode, Query, Step};
 use siskin_core::shards::name_of;
-use site::{ask, bundle, encoded, tiny_shards};
+use site::{add, ask, block_bytes, bundle, encoded, tiny_shards};
 
 fn small() -> Bundle {
     let pages = [
@@ -99,6 +100,38 @@ fn bytes_under_another_name_are_refused() {
         cut.pop();
         assert!(engine.add(pair[0].id, &cut, None).is_err());
     }
+}
+
+#[test]
+fn a_block_of_other_bytes_is_refused_and_the_whole_shard_taken() {
+    let bundle = small();
+    let mut engine = Engine::new(bundle.manifest.clone());
+    let query = Query {
+        text: "cat share",
+        mode: Mode::Table,
+        limit: 5,
+        encoded: None,
+    };
+    let mut blocks = 0;
+    while let Step::Needs(needs) = engine.search(&query).unwrap() {
+        for need in &needs {
+            for block in &need.blocks {
+                let mut bytes = block_bytes(&bundle, need.shard, block).to_vec();
+                let inflated =
+                    container::inflated("r", &[&bytes[..], &END_OF_BLOCK].concat()).unwrap();
+                let page = block.first_page;
+                assert!(engine.add_block(page, &bytes, &inflated[1..]).is_err());
+                assert!(engine.add_block(page, &bytes[1..], &inflated).is_err());
+                assert!(engine.add_block(9_999, &bytes, &inflated).is_err());
+                bytes[0] ^= 1;
+                let found = engine.add_block(page, &bytes, &inflated);
+                assert!(matches!(found, Err(Error::Corrupt { .. })), "{found:?}");
+                blocks += 1;
+            }
+            add(&mut engine, &bundle, need.shard).unwrap();
+        }
+    }
+    assert!(blocks > 0, "records are asked for in blocks");
 }
 
 #[test]

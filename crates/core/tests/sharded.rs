@@ -13,7 +13,7 @@ use siskin_core::build::{Bundle, ShardSizes};
 use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
 use siskin_core::search::{Engine, Mode, Query, Scores, Step};
-use site::{DIM, PageWords, WORDS, add, ask, bundle, encoded, tiny_shards};
+use site::{DIM, PageWords, WORDS, add, add_need, ask, bundle, encoded, tiny_shards};
 
 fn pages() -> impl Strategy<Value = Vec<PageWords>> {
     let passage = proptest::collection::vec(0usize..8, 1..6);
@@ -309,10 +309,10 @@ fn words_of_the_site_are_not_looked_for_among_foreign_ones() {
     for (text, foreign) in [("share threads mutex", false), ("kitten", true)] {
         let query = query(text, Mode::Table);
         let mut asked = Vec::new();
-        while let Step::Needs(shards) = engine.search(&query).unwrap() {
-            for id in shards {
-                add(&mut engine, &bundle, id).unwrap();
-                asked.push(id.kind);
+        while let Step::Needs(needs) = engine.search(&query).unwrap() {
+            for need in &needs {
+                add_need(&mut engine, &bundle, need).unwrap();
+                asked.push(need.shard.kind);
             }
         }
         assert_eq!(asked.contains(&Kind::Foreign), foreign, "{text}: {asked:?}");

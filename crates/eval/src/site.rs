@@ -131,8 +131,8 @@ impl SiteEngine {
                 pages: self.place.iter().map(|&at| scores.pages[at]).collect(),
                 found: self.place.iter().map(|&at| scores.found[at]).collect(),
             }),
-            Step::Needs(shards) => Err(siskin_core::error::Error::MissingFile {
-                file: format!("{shards:?}"),
+            Step::Needs(needs) => Err(siskin_core::error::Error::MissingFile {
+                file: format!("{needs:?}"),
             }),
         }
     }

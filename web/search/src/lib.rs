@@ -9,6 +9,7 @@ use siskin_core::container;
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
 use siskin_core::manifest::{MANIFEST_FILE, Manifest};
+use siskin_core::records::Block;
 use siskin_core::search::{Answer, Engine, Match, MatchKind, Mode, Query, SearchResult, Step};
 use siskin_web_edge::read;
 use wasm_bindgen::prelude::*;
@@ -64,6 +65,15 @@ impl SearchEngine {
         shard.and_then(add).map_err(|error| thrown(&error))
     }
 
+    /// Adds a block of records that `search` needed, by its page: its bytes, and inflated.
+    ///
+    /// # Errors
+    /// `corrupt`.
+    pub fn add_block(&mut self, page: u32, bytes: &[u8], inflated: &[u8]) -> Result<(), JsValue> {
+        let added = self.engine.add_block(page, bytes, inflated);
+        added.map_err(|error| thrown(&error))
+    }
+
     /// Paths of all files that queries may need, the network's own aside.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
@@ -73,7 +83,8 @@ impl SearchEngine {
     }
 
     /// Answers `{needs: [], answer: {results, suggestions}}` or, when files are missing,
-    /// `{needs: [path, …]}`: add them and ask again. `mode` is `words` or `table`, or `full` with
+    /// `{needs: [{path, blocks: [{page, start, end}, …]}, …]}`: add these files, or the blocks of them
+    /// where there are any (bytes `start` to `end` of the file), and ask again. `mode` is `words` or `table`, or `full` with
     /// `encoded` from the other module's `QueryEncoder`.
     ///
     /// # Errors
@@ -96,17 +107,30 @@ impl SearchEngine {
             encoded: encoded.as_ref(),
         };
         let step = self.engine.search(&query).map_err(|error| thrown(&error))?;
-        let shards = match step {
+        let missing = match step {
             Step::Done(answer) => return Ok(done(&answer)),
-            Step::Needs(shards) => shards,
+            Step::Needs(needs) => needs,
         };
         let needs = Array::new();
-        for shard in shards {
-            let path = self.engine.path(shard).map_err(|error| thrown(&error))?;
-            needs.push(&path.into());
+        for need in missing {
+            let path = self
+                .engine
+                .path(need.shard)
+                .map_err(|error| thrown(&error))?;
+            let blocks: Array = need.blocks.iter().map(block_object).collect();
+            needs.push(&object(&[("path", path.into()), ("blocks", blocks.into())]));
         }
         Ok(object(&[("needs", needs.into())]))
     }
+}
+
+/// `{page, start, end}`.
+fn block_object(block: &Block) -> JsValue {
+    object(&[
+        ("page", block.first_page.into()),
+        ("start", block.bytes.start.into()),
+        ("end", block.bytes.end.into()),
+    ])
 }
 
 /// `{needs: [], answer: {results, suggestions}}`.

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { deflateRawSync } from "node:zlib";
+import { constants, deflateRawSync } from "node:zlib";
 import type { Progress } from "../../src/api.js";
 import { Engine, type Environment } from "../../src/engine.js";
-import type { Asked, Modules } from "../../src/modules.js";
-import { bytes, serve, status } from "./server.js";
+import type { Asked, Block, Modules } from "../../src/modules.js";
+import { bytes, ranges, serve, status } from "./server.js";
+
+const { Z_FULL_FLUSH } = constants;
 
 /** The smallest valid wasm file: the loading is real, the modules' classes are stand-ins. */
 const EMPTY_WASM = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
@@ -51,7 +53,7 @@ function standIns(search?: () => Asked) {
   const text = (content: Uint8Array) => new TextDecoder().decode(content);
   const needy = (): Asked => {
     const missing = ["a.bin", "b.bin"].find((path) => seen[path] === undefined);
-    return missing === undefined ? ANSWER : { needs: [missing], answer: undefined };
+    return missing === undefined ? ANSWER : { needs: [{ path: missing, blocks: [] }] };
   };
   class SearchEngine {
     search = search ?? needy;
@@ -59,6 +61,10 @@ function standIns(search?: () => Asked) {
     add_file(path: string, content: Uint8Array, inflated?: Uint8Array) {
       if (text(content).includes("altered")) throw { code: "corrupt", message: `${path} altered` };
       seen[path] = inflated === undefined ? text(content.subarray(8)) : text(inflated);
+    }
+    add_block(page: number, content: Uint8Array, inflated: Uint8Array) {
+      if (text(inflated) !== BLOCKS[page]) throw { code: "corrupt", message: "altered" };
+      seen[`block ${page}`] = `${content.length} bytes`;
     }
     free() {}
   }
@@ -169,8 +175,62 @@ test("a payload that cannot be inflated is refused by the module, not lost", asy
   });
 });
 
+/** Texts of the blocks of `r.bin`. */
+const BLOCKS = ["first", "second", "third"];
+
+/** A shard of blocks, and where they are in it. */
+function inBlocks(): { shard: Uint8Array; blocks: Block[] } {
+  const parts = BLOCKS.map((text) => deflateRawSync(text, { finishFlush: Z_FULL_FLUSH }));
+  const shard = Buffer.concat([deflated("").subarray(0, 8), ...parts, Buffer.of(3, 0)]);
+  let end = 8;
+  const blocks = parts.map((part, page) => {
+    end += part.length;
+    return { page, start: end - part.length, end };
+  });
+  return { shard, blocks };
+}
+
+/** A query needs the first and the last block. */
+async function askForBlocks(answers: Parameters<typeof serve>[0][string]) {
+  const { blocks } = inBlocks();
+  const needs: Asked = { needs: [{ path: "r.bin", blocks: [blocks[0], blocks[2]] as Block[] }] };
+  const { seen, modules } = standIns(() =>
+    "r.bin" in seen || "block 2" in seen ? ANSWER : { ...needs },
+  );
+  let requests = 0;
+  await withSite({ ...SITE, "/r.bin": answers }, modules, async (environment, _, log) => {
+    await (await Engine.open(environment)).query(TABLE);
+    requests = log.filter((path) => path === "/r.bin").length;
+  });
+  return { seen, requests };
+}
+
+test("of a shard of records only the blocks that are needed are loaded, in one request", async () => {
+  const { shard, blocks } = inBlocks();
+  const { seen, requests } = await askForBlocks([ranges(shard)]);
+  const length = (at: number) => `${(blocks[at]?.end ?? 0) - (blocks[at]?.start ?? 0)} bytes`;
+  assert.deepEqual(seen, { "block 0": length(0), "block 2": length(2) });
+  assert.equal(requests, 1);
+});
+
+test("a server that knows no ranges sends the whole shard", async () => {
+  const { seen, requests } = await askForBlocks([bytes(inBlocks().shard)]);
+  assert.deepEqual(seen, { "r.bin": "firstsecondthird" });
+  assert.equal(requests, 1);
+});
+
+test("blocks that are altered, cut or refused are replaced by the whole shard", async () => {
+  const { shard } = inBlocks();
+  const altered = shard.map((byte, at) => (at > 8 ? byte ^ 1 : byte));
+  for (const bad of [ranges(altered), ranges(shard.subarray(0, 30)), status(416), status(500)]) {
+    const { seen, requests } = await askForBlocks([bad, bytes(shard)]);
+    assert.equal(seen["r.bin"], "firstsecondthird");
+    assert.equal(requests, 2);
+  }
+});
+
 test("an index that asks for ever more files ends in an error", async () => {
-  const { modules } = standIns(() => ({ needs: ["a.bin"], answer: undefined }));
+  const { modules } = standIns(() => ({ needs: [{ path: "a.bin", blocks: [] }] }));
   await withSite(SITE, modules, async (environment) => {
     const engine = await Engine.open(environment);
     await assert.rejects(engine.query(TABLE), { code: "internal" });

@@ -42,6 +42,15 @@ export function bytes(content: Uint8Array | string): Answer {
   return (_, response) => response.end(content);
 }
 
+/** Answers with these bytes, or with the range of them that was asked for. */
+export function ranges(content: Uint8Array): Answer {
+  return (request, response) => {
+    const [, start, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+    if (start === undefined) response.end(content);
+    else response.writeHead(206).end(content.subarray(Number(start), Number(last) + 1));
+  };
+}
+
 /** Answers with an HTTP status and no body. */
 export function status(code: number): Answer {
   return (_, response) => response.writeHead(code).end();

@@ -15,7 +15,7 @@ use crate::manifest::{
     EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Spread, generator, window_of,
 };
 use crate::page::Page;
-use crate::records::MAX_HEADINGS;
+use crate::records::{BlockSize, MAX_HEADINGS};
 use crate::rows::GenericRows;
 use crate::shards::{ShardId, ShardSize};
 use crate::site_rows::SiteRowsBuilder;
@@ -51,6 +51,8 @@ pub struct ShardSizes {
     pub whole_codes_bytes: usize,
     /// Records, before they are deflated.
     pub records: ShardSize,
+    /// Blocks of records.
+    pub record_blocks: BlockSize,
     /// UHD postings.
     pub uhd: ShardSize,
 }
@@ -65,6 +67,10 @@ impl Default for ShardSizes {
             codes: size(1 << 10, 520),
             whole_codes_bytes: 48 << 10,
             records: size(8 << 10, 720),
+            record_blocks: BlockSize {
+                bytes: 6 << 10,
+                whole_file_bytes: 6 << 10,
+            },
             uhd: size(8 << 10, 60),
         }
     }

@@ -6,6 +6,7 @@ use super::{Builder, MIN_NEIGHBOUR_LETTERS, MIN_OCCURRENCES};
 use crate::dictionary::{Entry, Shape};
 use crate::filter::Filter;
 use crate::order::{by_lists, by_meaning};
+use crate::records::Block;
 use crate::rows::{GenericRows, UhdRow};
 use crate::shards::{first_word, runs};
 use crate::text::Analyzer;
@@ -117,8 +118,8 @@ impl<'a> SiteCodes<'a> {
     pub(super) fn write(&self, words: Words<'a>, writer: &mut ShardWriter) {
         self.write_words(words, writer);
         self.write_spellings(writer);
-        self.write_codes(writer);
-        self.write_records(writer);
+        let blocks = self.write_records(writer);
+        self.write_codes(writer, &blocks);
         self.write_uhd(writer);
     }
 
@@ -167,7 +168,7 @@ impl<'a> SiteCodes<'a> {
         writer.dictionary(Kind::Spelling, &shared, self.shape, WHOLE);
     }
 
-    fn write_codes(&self, writer: &mut ShardWriter) {
+    fn write_codes(&self, writer: &mut ShardWriter, blocks: &[Block]) {
         let sizes: Vec<usize> = self.codes.iter().map(Vec::len).collect();
         let total: usize = sizes.iter().sum();
         let options = self.builder.options.shards;
@@ -178,13 +179,18 @@ impl<'a> SiteCodes<'a> {
                 .iter()
                 .map(Vec::as_slice)
                 .collect();
-            let file = codes::write(first as u32, &pages, self.shape.dim);
+            let end = (first + run) as u32;
+            let has = |block: &&Block| {
+                block.first_page < end && block.first_page + block.pages > first as u32
+            };
+            let blocks: Vec<Block> = blocks.iter().filter(has).cloned().collect();
+            let file = codes::write(first as u32, &pages, self.shape.dim, &blocks);
             writer.by_number(Kind::Codes, 0, first as u32, file);
             first += run;
         }
     }
 
-    fn write_records(&self, writer: &mut ShardWriter) {
+    fn write_records(&self, writer: &mut ShardWriter) -> Vec<Block> {
         let pages: Vec<&Page> = self
             .order
             .iter()
@@ -198,11 +204,16 @@ impl<'a> SiteCodes<'a> {
             first += run;
         }
         let files = crate::parallel::map(parts.len(), |i| {
-            records::write(parts[i].start as u32, &pages[parts[i].clone()])
+            let pages = &pages[parts[i].clone()];
+            let size = self.builder.options.shards.record_blocks;
+            records::write(parts[i].start as u32, pages, size)
         });
-        for (part, file) in parts.iter().zip(files) {
+        let mut all = Vec::new();
+        for (part, (file, blocks)) in parts.iter().zip(files) {
             writer.by_number(Kind::Records, 0, part.start as u32, file);
+            all.extend(blocks);
         }
+        all
     }
 
     fn write_uhd(&self, writer: &mut ShardWriter) {

@@ -14,9 +14,10 @@ use siskin_core::error::Result;
 use siskin_core::ids::PieceId;
 use siskin_core::manifest::{BucketInfo, EncoderInfo};
 use siskin_core::page::{Page, Passage};
+use siskin_core::records::{Block, BlockSize, END_OF_BLOCK};
 use siskin_core::rows::GenericRows;
 use siskin_core::search::{Engine, Step};
-use siskin_core::shards::{ShardId, ShardSize};
+use siskin_core::shards::{Need, ShardId, ShardSize};
 
 pub const DIM: usize = 12;
 /// Words of the sites; the last two are of the vocabulary only.
@@ -79,6 +80,10 @@ pub fn tiny_shards() -> ShardSizes {
         codes: size(4),
         whole_codes_bytes: 0,
         records: size(60),
+        record_blocks: BlockSize {
+            bytes: 40,
+            whole_file_bytes: 0,
+        },
         uhd: size(4),
     }
 }
@@ -125,6 +130,26 @@ pub fn add(engine: &mut Engine, bundle: &Bundle, id: ShardId) -> Result<()> {
     engine.add(id, &file.bytes, Some(&payload))
 }
 
+/// Adds what is needed: of records the blocks, if these will do.
+pub fn add_need(engine: &mut Engine, bundle: &Bundle, need: &Need) -> Result<()> {
+    if need.blocks.is_empty() {
+        return add(engine, bundle, need.shard);
+    }
+    for block in &need.blocks {
+        let bytes = block_bytes(bundle, need.shard, block);
+        let inflated = container::inflated("block", &[bytes, &END_OF_BLOCK].concat());
+        engine.add_block(block.first_page, bytes, &inflated.unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+/// The bytes of a block, none if it is not there.
+pub fn block_bytes<'b>(bundle: &'b Bundle, shard: ShardId, block: &Block) -> &'b [u8] {
+    let file = bundle.files.iter().find(|file| file.id == shard).unwrap();
+    let range = block.bytes.start as usize..block.bytes.end as usize;
+    file.bytes.get(range).unwrap_or_default()
+}
+
 /// Asks until nothing is missing; how often shards had to be added, and the answer.
 pub fn ask<T>(
     engine: &mut Engine,
@@ -134,10 +159,10 @@ pub fn ask<T>(
     for round in 0.. {
         match ask(engine)? {
             Step::Done(answer) => return Ok((round, answer)),
-            Step::Needs(shards) => {
-                assert!(!shards.is_empty(), "a step that needs nothing is no step");
-                for id in shards {
-                    add(engine, bundle, id)?;
+            Step::Needs(needs) => {
+                assert!(!needs.is_empty(), "a step that needs nothing is no step");
+                for need in &needs {
+                    add_need(engine, bundle, need)?;
                 }
             }
         }
