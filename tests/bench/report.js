@@ -50,15 +50,29 @@ function figure(browser, name, show) {
   return cell(browser?.failed ? browser : browser?.[name], show);
 }
 
+/** The first question without ranges; other systems ask for none. */
+function wholeFiles(measured) {
+  return measured?.body_bytes ? kilobytes(measured.body_bytes.median) : "—";
+}
+
 const TABLES = [
   {
     title: "What a reader fetches",
-    head: ["first keyword", "requests", "first question", "requests", "later query", "p95"],
+    head: [
+      "first keyword",
+      "requests",
+      "first question",
+      "requests",
+      "whole files",
+      "later query",
+      "p95",
+    ],
     row: ({ browser }) => [
       figure(browser, "cold_keywords", ({ body_bytes }) => kilobytes(body_bytes.median)),
       figure(browser, "cold_keywords", ({ requests }) => requests.median),
       figure(browser, "cold_questions", ({ body_bytes }) => kilobytes(body_bytes.median)),
       figure(browser, "cold_questions", ({ requests }) => requests.median),
+      wholeFiles(browser?.cold_questions_whole_files),
       figure(browser, "later", ({ body_bytes }) => kilobytes(body_bytes.median)),
       figure(browser, "later", ({ body_bytes }) => kilobytes(body_bytes.p95)),
     ],
@@ -247,6 +261,8 @@ ${Math.round(memory_bytes / 2 ** 30)} GiB. Bytes, files and nDCG do not depend o
   (\`tests/bench/queries.json\`); large indexes are loaded fewer times. Brotli (quality 9; 5 above 16 MiB)
   where hosts compress (HTML, JavaScript, JSON, WebAssembly), other files as they are. Headers are not in
   it: add about 200 bytes a request.
+- **Whole files**: the first question again from a host that cannot send parts of files (\`Range\`), as
+  most can. Only Siskin asks for parts.
 - **Later query**: further questions in the same page, 20 of them.
 - **First result**: from the start of navigation to the first result in the page. 4G is 9 Mbit/s and
   170 ms, slow 4G 1.6 Mbit/s and 150 ms, as Chromium emulates them, over HTTP/1.1; median of six loads,
