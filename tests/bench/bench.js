@@ -25,19 +25,28 @@ import { compressFile, compressFolder } from "./files.js";
 import { random } from "./numbers.js";
 import { devQuestions, quality } from "./quality.js";
 import { renderSite } from "./render.js";
-import { Server } from "./server.js";
+import { certificate, Server } from "./server.js";
 import { HERE, SYSTEMS } from "./systems.js";
 
 const SITES = ["rust-book", "opensearch", "mdn"];
 const PARTS = ["index", "browser", "quality"];
+/** Systems whose time to the first result depends on how requests share a connection. */
+const MANY_FILES = ["siskin", "pagefind"];
 /** Parts of MDN whose cost shows how a search grows with its site. */
 const GROWTH = { site: "mdn", shares: [0.125, 0.25, 0.5, 1], systems: ["siskin", "pagefind"] };
 
-const PAGE = `<!doctype html>
+/** Scripts of systems that a page names in its HTML, as their documentation has it. */
+const SCRIPTS = { siskin: "/index/siskin.js", pagefind: "/index/pagefind.js" };
+
+function page(system) {
+  const script = SCRIPTS[system];
+  const preload = script ? `<link rel="modulepreload" href="${script}">` : "";
+  return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Search</title><link rel="icon" href="data:,">
-<script type="module" src="/client.js"></script></head>
+${preload}<script type="module" src="/client.js"></script></head>
 <body><ol id="results"></ol></body></html>
 `;
+}
 
 const { values: options } = parseArgs({
   options: {
@@ -162,7 +171,7 @@ async function writePage(name, system) {
     target: "es2022",
     logLevel: "error",
   });
-  writeFileSync(join(root, "index.html"), PAGE);
+  writeFileSync(join(root, "index.html"), page(system));
   for (const file of ["client.js", "index.html"]) compressFile(places(name, system), file);
 }
 
@@ -180,6 +189,8 @@ function browserPart({ name, system, queries, browser }) {
       memory: () => browsing.memory(browser, server, mixed),
       first_result_4g: () => browsing.firstResult(browser, server, mixed, "4g"),
       first_result_slow_4g: () => browsing.firstResult(browser, server, mixed, "slow 4g"),
+      first_result_4g_http2: () => overHttp2({ name, system, mixed, browser }, "4g"),
+      first_result_slow_4g_http2: () => overHttp2({ name, system, mixed, browser }, "slow 4g"),
     };
     const result = {};
     for (const [task, measured] of Object.entries(tasks)) {
@@ -187,6 +198,18 @@ function browserPart({ name, system, queries, browser }) {
     }
     return result;
   });
+}
+
+/** The first result over HTTP/2, for the systems that fetch many small files. */
+async function overHttp2({ name, system, mixed, browser }, network) {
+  if (!MANY_FILES.includes(system)) return undefined;
+  const { root, copies } = places(name, system);
+  const server = await new Server(root, copies, certificate()).start();
+  try {
+    return await browsing.firstResult(browser, server, mixed, network);
+  } finally {
+    await server.stop();
+  }
 }
 
 /** First questions where the host sends no parts of files: only Siskin asks for any. */

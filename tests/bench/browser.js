@@ -11,6 +11,7 @@ const ARGUMENTS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  "--ignore-certificate-errors",
   "--enable-precise-memory-info",
   "--enable-blink-features=ForceEagerMeasureMemory",
 ];

@@ -1,6 +1,10 @@
 /** A static server that counts what it sends. */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createSecureServer } from "node:http2";
+import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 
 const TYPES = {
@@ -34,22 +38,30 @@ export class Server {
   missing = [];
   #folder;
   #copies;
-  #server = createServer((request, response) => this.#answer(request, response));
+  #server;
+  #scheme;
+  #sessions = new Set();
 
-  constructor(folder, copies) {
+  /** Over HTTP/1.1 or, with a `certificate`, over HTTP/2. */
+  constructor(folder, copies, certificate) {
     this.#folder = folder;
     this.#copies = copies;
+    const answer = (request, response) => this.#answer(request, response);
+    this.#scheme = certificate ? "https" : "http";
+    this.#server = certificate ? createSecureServer(certificate, answer) : createServer(answer);
     this.#server.keepAliveTimeout = 60_000;
+    this.#server.on("session", (session) => this.#sessions.add(session));
   }
 
   async start() {
     await new Promise((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    this.origin = `http://127.0.0.1:${this.#server.address().port}`;
+    this.origin = `${this.#scheme}://127.0.0.1:${this.#server.address().port}`;
     return this;
   }
 
   stop() {
-    this.#server.closeAllConnections();
+    this.#server.closeAllConnections?.();
+    for (const session of this.#sessions) session.destroy();
     return new Promise((resolve) => this.#server.close(resolve));
   }
 
@@ -88,6 +100,20 @@ export class Server {
       ...ISOLATION,
     });
     response.end(content);
+  }
+}
+
+/** A certificate that nobody vouches for: HTTP/2 is spoken over TLS only. */
+export function certificate() {
+  const folder = mkdtempSync(join(tmpdir(), "siskin-bench-"));
+  try {
+    const [key, cert] = ["key.pem", "cert.pem"].map((name) => join(folder, name));
+    const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-keyout", key, "-out", cert];
+    const kind = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
+    execFileSync("openssl", [...kind, ...subject], { stdio: "ignore" });
+    return { key: readFileSync(key), cert: readFileSync(cert) };
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 

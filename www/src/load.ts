@@ -75,7 +75,7 @@ export interface Accept {
 }
 
 /** Loads a shard of the index, or of a shard of records only `blocks`, where there are any and the
- * server can send a part of a file.
+ * server can send parts of a file.
  *
  * Tried twice, the second time whole and past every cache. Throws `network`, or what `accept` throws. */
 export function loadShard(
@@ -84,24 +84,57 @@ export function loadShard(
   blocks: Block[],
   accept: Accept,
 ): Promise<void> {
-  const start = Math.min(...blocks.map((block) => block.start));
-  const end = Math.max(...blocks.map((block) => block.end));
   return twice(async (attempt) => {
-    const partly = attempt === 0 && blocks.length > 0;
-    const range = partly ? { range: `bytes=${start}-${end - 1}` } : undefined;
-    const response = await request(source, url, attempt === 0 ? "default" : "reload", range);
-    const bytes = await body(response, url, () => {});
+    if (attempt === 0 && blocks.length > 0) return loadBlocks(source, url, blocks, accept);
+    const response = await request(source, url, attempt === 0 ? "default" : "reload");
+    return acceptFile(await body(response, url, () => {}), accept);
+  });
+}
+
+/** Loads blocks, those that are neighbours in one request. The first whole file that the server
+ * sends instead is taken, others are not waited for. */
+async function loadBlocks(
+  source: Source,
+  url: URL,
+  blocks: Block[],
+  accept: Accept,
+): Promise<void> {
+  let whole: Promise<void> | undefined;
+  const load = async (run: Block[], start: number, end: number): Promise<void> => {
+    const range = `bytes=${start}-${end - 1}`;
+    const response = await request(source, url, "default", { range });
     if (response.status !== PARTIAL_CONTENT) {
-      const deflated = bytes[SHARD_HEADER_BYTES - 1] === DEFLATED;
-      const inflated = deflated ? await inflate(bytes.subarray(SHARD_HEADER_BYTES)) : undefined;
-      accept.file(bytes, inflated);
-      return;
+      if (whole !== undefined) await response.body?.cancel();
+      whole ??= body(response, url, () => {}).then((bytes) => acceptFile(bytes, accept));
+      return whole;
     }
-    for (const block of blocks) {
+    const bytes = await body(response, url, () => {});
+    for (const block of run) {
       const part = bytes.subarray(block.start - start, block.end - start);
       accept.block(block.page, part, await inflate(part, END_OF_BLOCK));
     }
-  });
+  };
+  const loads = neighbours(blocks).map((run) =>
+    load(run, run[0]?.start ?? 0, run.at(-1)?.end ?? 0),
+  );
+  await Promise.all(loads);
+}
+
+/** Blocks in runs without a gap. */
+function neighbours(blocks: Block[]): Block[][] {
+  const runs: Block[][] = [];
+  for (const block of [...blocks].sort((a, b) => a.start - b.start)) {
+    const run = runs.at(-1);
+    if (run?.at(-1)?.end === block.start) run.push(block);
+    else runs.push([block]);
+  }
+  return runs;
+}
+
+async function acceptFile(bytes: Uint8Array<ArrayBuffer>, accept: Accept): Promise<void> {
+  const deflated = bytes[SHARD_HEADER_BYTES - 1] === DEFLATED;
+  const inflated = deflated ? await inflate(bytes.subarray(SHARD_HEADER_BYTES)) : undefined;
+  accept.file(bytes, inflated);
 }
 
 /** Inflates raw DEFLATE; gives nothing when that cannot be done. */

@@ -112,15 +112,15 @@ impl<'a> Bits<'a> {
         self.position.div_ceil(8)
     }
 
-    /// The next `width` bits, at most 32.
-    fn take(&mut self, width: u32) -> u32 {
+    /// The next 57 bits at least.
+    fn peek(&self) -> u64 {
         let rest = self.bytes.get(self.position / 8..).unwrap_or_default();
-        let mut word = [0; 8];
-        let count = rest.len().min(8);
-        word[..count].copy_from_slice(&rest[..count]);
-        let bits = u64::from_le_bytes(word) >> (self.position % 8);
-        self.position += width as usize;
-        (bits & ((1 << width) - 1)) as u32
+        let word = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            word
+        });
+        u64::from_le_bytes(word) >> (self.position % 8)
     }
 
     fn fill(&mut self, postings: &mut [u32], range: Range<u32>) {
@@ -132,9 +132,12 @@ impl<'a> Bits<'a> {
         let mut value = 0;
         if width > 0 {
             let short = ((1u64 << width) - u64::from(values)) as u32;
-            value = self.take(width - 1);
+            let bits = self.peek();
+            value = (bits & ((1 << (width - 1)) - 1)) as u32;
+            self.position += width as usize - 1;
             if value >= short {
-                value = (value << 1 | self.take(1)) - short;
+                value = (value << 1 | (bits >> (width - 1)) as u32 & 1) - short;
+                self.position += 1;
             }
         }
         let posting = range.start + middle as u32 + value;

@@ -16,8 +16,6 @@ use crate::ranked::Ranked;
 use crate::text::{Analyzer, TermKind, is_stop_word};
 use std::collections::{BTreeMap, HashSet};
 
-/// A word of several pieces has a row of its own if it occurs so often.
-const MIN_OCCURRENCES_OF_PIECED_WORDS: u32 = 3;
 /// Words that may be neighbours of others, the most frequent ones.
 const MAX_NEIGHBOUR_WORDS: usize = 12_000;
 /// What a neighbour's postings count for a word that the site never uses, times their cosine.
@@ -153,7 +151,7 @@ impl<'a> SiteCodes<'a> {
         let words = self.builder.lexical.words().iter();
         let words = words.filter(|(word, site)| {
             self.vocabulary.id(word).is_some()
-                || (site.occurrences >= MIN_OCCURRENCES_OF_PIECED_WORDS
+                || (site.occurrences >= self.builder.options.pieced_word_occurrences
                     && word.chars().all(char::is_alphabetic)
                     && self.vocabulary.encode_word(word).is_some())
         });
