@@ -1,8 +1,8 @@
-/** What the first stage costs in quality: nDCG@10 on dev questions by the number of pages that it
- * passes on, up to all of them.
+/** What the first stage costs in quality: nDCG@10 on dev questions by the number of shards of codes
+ * whose pages it passes on, up to all of them.
  *
  *     node stages.js --bundle FOLDER --pages SITE.pages.json --beir FOLDER/docs-X-anchors
- *                    --node FOLDER [--mode table] [--candidates 10,20,30,50]
+ *                    --node FOLDER [--mode table] [--shards 6,8,10,12]
  *
  * --bundle is an index, --pages the map from addresses to ids that bench.js writes beside a rendered
  * site, --node the folder dist-node of `cargo xtask dist`. Prints a table as Markdown. */
@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
     beir: { type: "string" },
     node: { type: "string" },
     mode: { type: "string", default: "table" },
-    candidates: { type: "string", default: "10,20,30,50" },
+    shards: { type: "string", default: "6,8,10,12" },
   },
 });
 
@@ -39,20 +39,20 @@ function print(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** A folder with the bundle's files whose manifest passes on so many pages. */
-function withCandidates(count) {
+/** A folder with the bundle's files whose manifest passes on the pages of so many shards. */
+function withShards(count) {
   const folder = mkdtempSync(join(tmpdir(), "siskin-stages-"));
   for (const name of readdirSync(options.bundle)) {
     if (name !== MANIFEST) symlinkSync(resolve(options.bundle, name), join(folder, name));
   }
   const manifest = JSON.parse(readFileSync(join(options.bundle, MANIFEST), "utf8"));
-  manifest.ranking.candidates = count;
+  manifest.ranking.code_shards = count;
   writeFileSync(join(folder, MANIFEST), JSON.stringify(manifest));
   return folder;
 }
 
 async function measured(questions, pages, count) {
-  const folder = withCandidates(count);
+  const folder = withShards(count);
   try {
     const { open } = await import(pathToFileURL(resolve(options.node, "siskin-node.js")));
     const search = await open(folder);
@@ -84,8 +84,8 @@ const row = (name, scores) => {
   print(`| ${name} | ${value} | ${loss} |`);
 };
 print(`${questions.length} questions, ${all} pages, mode ${options.mode}\n`);
-print("| pages passed on | nDCG@10 | lost |\n|---:|---:|---:|");
-for (const count of options.candidates.split(",").map(Number)) {
+print("| shards of codes | nDCG@10 | lost |\n|---:|---:|---:|");
+for (const count of options.shards.split(",").map(Number)) {
   row(count, await measured(questions, pages, count));
 }
 row("all", whole);

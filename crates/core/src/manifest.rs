@@ -210,10 +210,10 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             mean_share: 0.1,
-            code_shards: 8,
+            code_shards: 10,
             table: Weights {
                 words: 1.0,
-                meaning_first: 0.25,
+                meaning_first: 0.5,
                 meaning: 0.1,
                 uhd: 0.0,
                 dense: 1.5,

@@ -115,13 +115,27 @@ impl Ranked {
         self.windows.get(page as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Pages by the first stage, best first; before all others those whose title the query is.
+    /// Pages by the first stage, best first, by turns of two orders: one in which meaning counts as in
+    /// the final score, and one in which it counts more, for queries in other words than the site's.
+    /// Before all others come those whose title the query is; last, in no order, those below the
+    /// average in both.
     pub(crate) fn best(&self) -> Vec<u32> {
         let title = |page| f32::from(u8::from(self.query.titled.contains(&page))) * TITLE_BONUS;
-        let scores = (0..)
-            .zip(&self.first)
-            .filter(|(page, _)| self.may_be_found(*page));
-        top::by_score(scores.map(|(page, score)| (page, score + title(page))))
+        let may_be_found = |page: &u32| self.may_be_found(*page);
+        let by = |scores: &[f32]| {
+            let above = (0..).zip(scores).filter(|(_, score)| **score > 0.0);
+            let above = above.filter(|(page, _)| may_be_found(page));
+            top::by_score(above.map(|(page, score)| (page, score + title(page))))
+        };
+        let (first, second) = (by(&self.scores.pages), by(&self.first));
+        let turns = 0..first.len().max(second.len());
+        let turns = turns.flat_map(|turn| [first.get(turn), second.get(turn)]);
+        let all = (0..self.first.len() as u32).filter(may_be_found);
+        let mut taken = vec![false; self.first.len()];
+        let pages = turns.flatten().copied().chain(all);
+        pages
+            .filter(|&page| !std::mem::replace(&mut taken[page as usize], true))
+            .collect()
     }
 
     /// Tells which pages are found: pages with the title in any case, and no page without the phrases
