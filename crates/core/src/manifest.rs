@@ -178,8 +178,8 @@ pub struct BucketInfo {
 pub struct Ranking {
     /// Share of the mean over a page's windows against its best window, for UHD and dense (0 to 1).
     pub mean_share: f32,
-    /// Shards of codes that a query fetches, at most: those of the best pages of the first stage. All
-    /// their pages are candidates of the second.
+    /// Shards of codes that a query fetches: those of the best pages of the first stage. All their
+    /// pages are candidates of the second; where they hold fewer than 50 pages, more are fetched.
     pub code_shards: usize,
     /// Weights without a network.
     pub table: Weights,

@@ -140,6 +140,8 @@ pub struct Answer {
     pub suggestions: Vec<String>,
 }
 
+/// Pages of the second stage, at least: where pages are long, a shard of codes holds but one or two.
+const LEAST_CANDIDATES: u32 = 50;
 /// What a passage gets that has a phrase in quotes, when the passage of a page is chosen: more than
 /// all words and any dense score.
 const QUOTED_BONUS: f32 = 100.0;
@@ -423,19 +425,24 @@ impl Engine {
         Ok(())
     }
 
-    /// The shards of codes that hold the best pages of the first stage, `count` of them at most; more
-    /// if pages have to be looked through for phrases.
+    /// The shards of codes that hold the best pages of the first stage, `count` of them; more where
+    /// these hold few pages, or pages have to be looked through for phrases.
     fn best_code_shards(&self, ranked: &Ranked, count: usize) -> Vec<ShardId> {
         let codes = &self.manifest.shards.codes;
         let mut chosen = Vec::new();
+        let mut pages = 0;
         let pages_to_look_through = ranked.quoted.as_ref().map_or(0, |_| quoted::MOST_PAGES);
         for (at, page) in ranked.best().into_iter().enumerate() {
-            if chosen.len() >= count && at >= pages_to_look_through {
+            let enough = pages >= LEAST_CANDIDATES && at >= pages_to_look_through;
+            if enough && chosen.len() >= count {
                 break;
             }
             let id = of_page(codes, Kind::Codes, page);
             if !chosen.contains(&id) {
                 chosen.push(id);
+                let start = |number: u32| codes.starts.get(number as usize).copied();
+                let end = start(id.number + 1).unwrap_or(self.manifest.pages);
+                pages += end.saturating_sub(start(id.number).unwrap_or_default());
             }
         }
         chosen

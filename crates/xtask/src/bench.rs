@@ -79,6 +79,11 @@ the fastest of 15 rounds. *Plain* is the rival of the same run: numbers of 32 bi
 some 30 % are interpolative codes, denser ones bitmaps (the shorter is chosen); in clustered lists half of
 the units of a run of 32 are in the list. Times differ by a third from run to run on a shared machine.
 
+Why this code: the positions of MDN's 6,000 most frequent words took 1,279 KB as gaps packed in blocks of 128,
+969 KB as Rice codes with a parameter for each list, 837 KB as interpolative codes. Elias-Fano takes about
+2 + log2(units / postings) bits wherever the postings stand, so it cannot gain from pages that are alike having
+near numbers.
+
 | | density | bits a posting | decoded, ns | plain, ns | counted, ns | plain, ns |
 |---|---|---:|---:|---:|---:|---:|
 ";
