@@ -56,12 +56,12 @@ test("an altered shard is refused by its name", async () => {
 test("a cut shard with a manifest that agrees is refused for what it holds", async () => {
   const name = fileOf("codes");
   const content = edit(name, (content) => content.subarray(0, content.length - 7));
-  const renamed = name.replace(/-.*/, "-aaaaaaaa.bin");
+  const renamed = name.replace(/-.*/, "-aaaaaa.bin");
   writeFileSync(join(bundle, renamed), content);
   edit("siskin.json", (json) =>
-    Buffer.from(json.toString().replace(name.slice("codes-".length, -".bin".length), "aaaaaaaa")),
+    Buffer.from(json.toString().replace(name.slice("codes-".length, -".bin".length), "aaaaaa")),
   );
-  await assert.rejects(ask, { code: "corrupt", message: /codes-aaaaaaaa.* is damaged/ });
+  await assert.rejects(ask, { code: "corrupt", message: /codes-aaaaaa.* is damaged/ });
 });
 
 test("a missing shard is an error of the network, not fewer results", async () => {

@@ -4,6 +4,8 @@
 //! `docs/codecs.md` (`cargo xtask bench codecs`). The rival in the same run is the plainest list
 //! there is: numbers of 32 bits, copied and counted in the same way.
 
+#![allow(clippy::print_stdout, reason = "rows of a table are what it is for")]
+
 use siskin_core::bytes::{Reader, Writer};
 use siskin_core::postings;
 use std::hint::black_box;
@@ -66,7 +68,7 @@ fn list(seed: u64, permille: u64, clustered: bool) -> Vec<u32> {
     };
     let mut dense_here = false;
     let is_in = |unit: u32| {
-        if unit % 32 == 0 {
+        if unit.is_multiple_of(32) {
             dense_here = next() % 1000 < permille * 2;
         }
         let chance = match (clustered, dense_here) {
