@@ -246,7 +246,8 @@ impl Engine {
         }
     }
 
-    /// Adds the block of records that has a page: its bytes as they stand in the file, and inflated.
+    /// Adds the block of records that begins with a page: its bytes as they stand in the file, and
+    /// inflated.
     ///
     /// # Errors
     /// When no such block was needed, when the bytes are not those that the shard of codes names, or
@@ -254,7 +255,12 @@ impl Engine {
     pub fn add_block(&mut self, page: u32, bytes: &[u8], inflated: &[u8]) -> Result<()> {
         let id = of_page(&self.manifest.shards.records, Kind::Records, page);
         let file = self.path(id)?;
-        let expected = self.block_of(page).filter(|block| {
+        // Which shard of codes named the block is not told: it need not be that of its first page.
+        let mut named = self.loaded.values().filter_map(|loaded| match loaded {
+            Loaded::Codes(codes) => codes.block_of(page),
+            _ => None,
+        });
+        let expected = named.next().filter(|block| {
             block.bytes.len() == bytes.len() && block.checksum == Block::checksum_of(bytes)
         });
         let Some(block) = expected else {

@@ -140,6 +140,19 @@ fn a_site_that_says_the_same_on_every_page_is_found() {
     }
 }
 
+#[test]
+fn a_block_that_begins_with_a_page_of_another_shard_of_codes_is_taken() {
+    let pages: Vec<PageWords> = (0..8).map(|word| vec![vec![word]]).collect();
+    let bundle = bundle(&pages, tiny_shards()).unwrap();
+    for word in &WORDS[..4] {
+        let text = format!("\"{word}\"");
+        let mut engine = Engine::new(bundle.manifest.clone());
+        let query = query(&text, Mode::Table);
+        let (_, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
+        assert_eq!(answer.results.len(), 1, "{word}");
+    }
+}
+
 /// Mode `table` for one word, written down as the formula says it, over all shards.
 fn plain_scores(bundle: &Bundle, word: usize) -> Scores {
     let pages = bundle.manifest.pages as usize;
