@@ -110,7 +110,7 @@ export function certificate() {
     const [key, cert] = ["key.pem", "cert.pem"].map((name) => join(folder, name));
     const subject = ["-subj", "/CN=127.0.0.1", "-days", "2", "-keyout", key, "-out", cert];
     const kind = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
-    execFileSync("openssl", [...kind, ...subject], { stdio: "ignore" });
+    execFileSync("openssl", [...kind, ...subject], { stdio: ["ignore", "ignore", "inherit"] });
     return { key: readFileSync(key), cert: readFileSync(cert) };
   } finally {
     rmSync(folder, { recursive: true });
