@@ -28,6 +28,7 @@ use crate::top;
 use crate::uhd::{Lists, Map};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Results when no limit is given.
@@ -141,7 +142,7 @@ pub struct Answer {
 }
 
 /// Pages of the second stage, at least: where pages are long, a shard of codes holds but one or two.
-const LEAST_CANDIDATES: u32 = 50;
+const LEAST_CANDIDATES: usize = 50;
 /// What a passage gets that has a phrase in quotes, when the passage of a page is chosen: more than
 /// all words and any dense score.
 const QUOTED_BONUS: f32 = 100.0;
@@ -289,7 +290,16 @@ impl Engine {
             Kind::Common | Kind::Words | Kind::Foreign | Kind::Spelling => {
                 Loaded::Dictionary(Shard::read(path, payload, Shape { pages, dim })?)
             }
-            Kind::Codes => Loaded::Codes(Codes::read(path, payload, dim)?),
+            Kind::Codes => {
+                let codes = Codes::read(path, payload, dim)?;
+                if codes.pages() != self.pages_of_codes(id) {
+                    return Err(Error::Corrupt {
+                        file: path.to_owned(),
+                        reason: "it has other pages than the manifest says".to_owned(),
+                    });
+                }
+                Loaded::Codes(codes)
+            }
             Kind::Records => Loaded::Records(Shown::new(Records::read(path, payload)?)),
             Kind::Map => Loaded::Map(Map::read(path, payload, pages)?),
             Kind::Uhd => {
@@ -299,6 +309,14 @@ impl Engine {
         };
         self.loaded.insert(id, loaded);
         Ok(())
+    }
+
+    /// The pages of a shard of codes, by the manifest.
+    fn pages_of_codes(&self, id: ShardId) -> Range<u32> {
+        let starts = &self.manifest.shards.codes.starts;
+        let start = |number: u32| starts.get(number as usize).copied();
+        let end = start(id.number.saturating_add(1)).unwrap_or(self.manifest.pages);
+        start(id.number).unwrap_or_default()..end
     }
 
     fn map(&self, bucket: u32) -> Option<&Map> {
@@ -446,9 +464,7 @@ impl Engine {
             let id = of_page(codes, Kind::Codes, page);
             if !chosen.contains(&id) {
                 chosen.push(id);
-                let start = |number: u32| codes.starts.get(number as usize).copied();
-                let end = start(id.number + 1).unwrap_or(self.manifest.pages);
-                pages += end.saturating_sub(start(id.number).unwrap_or_default());
+                pages += self.pages_of_codes(id).len();
             }
         }
         chosen

@@ -11,7 +11,7 @@ mod site;
 
 use proptest::prelude::*;
 use siskin_core::build::Bundle;
-use siskin_core::container::{self, HEADER_BYTES};
+use siskin_core::container::{self, HEADER_BYTES, Kind};
 use siskin_core::error::{Error, Result};
 use siskin_core::manifest::Manifest;
 use siskin_core::records::END_OF_BLOCK;
@@ -76,6 +76,17 @@ fn a_shard_with_any_byte_altered_is_refused_or_read_without_panic() {
             }));
         }
     }
+}
+
+#[test]
+fn codes_of_other_pages_are_refused_not_left_out() {
+    let bundle = small();
+    let codes = bundle
+        .files
+        .iter()
+        .position(|file| file.id.kind == Kind::Codes);
+    let moved = altered(&bundle, codes.unwrap(), |payload| payload[0] += 1);
+    assert!(matches!(answers(&moved), Err(Error::Corrupt { .. })));
 }
 
 proptest! {
