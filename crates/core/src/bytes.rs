@@ -1,6 +1,6 @@
 //! Little-endian primitives of the bundle's payloads: one writer, one checked reader.
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use half::f16;
 
 /// Appends primitives to a payload.
@@ -60,31 +60,51 @@ impl Writer {
     }
 }
 
+/// Where a payload stops making sense, and why. A value of three words that needs no clean-up: reading
+/// code returns from hundreds of places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Damage {
+    reason: &'static str,
+    position_bytes: usize,
+}
+
+impl Damage {
+    /// The error that it is to readers of the file of this name.
+    #[must_use]
+    pub fn of(self, file: &str) -> Error {
+        Error::Corrupt {
+            file: file.to_owned(),
+            reason: format!(
+                "{} at byte {} of the payload",
+                self.reason, self.position_bytes
+            ),
+        }
+    }
+}
+
+/// What reading a payload gives.
+pub type Result<T> = std::result::Result<T, Damage>;
+
 /// Reads primitives from a payload; every read is checked against the end.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
-    file: &'a str,
     bytes: &'a [u8],
     position: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `bytes`; `file` names them in errors.
+    /// Reads `bytes`.
     #[must_use]
-    pub fn new(file: &'a str, bytes: &'a [u8]) -> Self {
-        Self {
-            file,
-            bytes,
-            position: 0,
-        }
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
     }
 
-    /// An error that says where the payload stopped making sense.
+    /// Says that the payload stopped making sense here.
     #[must_use]
-    pub fn corrupt(&self, reason: &str) -> Error {
-        Error::Corrupt {
-            file: self.file.to_owned(),
-            reason: format!("{reason} at byte {} of the payload", self.position),
+    pub fn damage(&self, reason: &'static str) -> Damage {
+        Damage {
+            reason,
+            position_bytes: self.position,
         }
     }
 
@@ -110,7 +130,7 @@ impl<'a> Reader<'a> {
             .checked_add(count)
             .filter(|end| *end <= self.bytes.len());
         let Some(end) = end else {
-            return Err(self.corrupt(&format!("{count} bytes wanted, fewer left")));
+            return Err(self.damage("more bytes wanted than are left"));
         };
         let taken = &self.bytes[self.position..end];
         self.position = end;
@@ -135,7 +155,7 @@ impl<'a> Reader<'a> {
         if value.is_finite() {
             Ok(value)
         } else {
-            Err(self.corrupt("a number that is not finite"))
+            Err(self.damage("a number that is not finite"))
         }
     }
 
@@ -149,10 +169,10 @@ impl<'a> Reader<'a> {
             let byte = self.u8()?;
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
-                return u32::try_from(value).map_err(|_| self.corrupt("an integer over 32 bits"));
+                return u32::try_from(value).map_err(|_| self.damage("an integer over 32 bits"));
             }
         }
-        Err(self.corrupt("an integer over 32 bits"))
+        Err(self.damage("an integer over 32 bits"))
     }
 
     /// Passages a window: one byte, not 0.
@@ -161,7 +181,7 @@ impl<'a> Reader<'a> {
     /// At the end of the payload, or for 0.
     pub fn window(&mut self) -> Result<u32> {
         match self.u8()? {
-            0 => Err(self.corrupt("a window of no passages")),
+            0 => Err(self.damage("a window of no passages")),
             window => Ok(u32::from(window)),
         }
     }
@@ -175,9 +195,7 @@ impl<'a> Reader<'a> {
         let count = self.varint()? as usize;
         let left_bits = (self.bytes.len() - self.position).saturating_mul(8);
         if count.saturating_mul(item_bits) > left_bits {
-            return Err(self.corrupt(&format!(
-                "{count} items announced, more than the bytes left"
-            )));
+            return Err(self.damage("more items announced than bytes are left"));
         }
         Ok(count)
     }
@@ -189,7 +207,7 @@ impl<'a> Reader<'a> {
     pub fn string(&mut self) -> Result<&'a str> {
         let length = self.count(8)?;
         let raw = self.raw(length)?;
-        std::str::from_utf8(raw).map_err(|_| self.corrupt("text that is not UTF-8"))
+        std::str::from_utf8(raw).map_err(|_| self.damage("text that is not UTF-8"))
     }
 
     /// Checks that nothing is left.
@@ -200,7 +218,7 @@ impl<'a> Reader<'a> {
         if self.position == self.bytes.len() {
             Ok(())
         } else {
-            Err(self.corrupt("bytes after the end"))
+            Err(self.damage("bytes after the end"))
         }
     }
 }
@@ -216,14 +234,14 @@ mod tests {
             let mut writer = Writer::default();
             writer.varint(value);
             let bytes = writer.into_bytes();
-            let mut reader = Reader::new("test", &bytes);
+            let mut reader = Reader::new(&bytes);
             prop_assert_eq!(reader.varint().unwrap(), value);
             prop_assert!(reader.finish().is_ok());
         }
 
         #[test]
         fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
-            let mut reader = Reader::new("test", &bytes);
+            let mut reader = Reader::new(&bytes);
             while reader.string().is_ok() && reader.position_bytes() < bytes.len() {}
         }
     }
@@ -234,7 +252,7 @@ mod tests {
             let mut writer = Writer::default();
             writer.f16(value);
             let bytes = writer.into_bytes();
-            let read = Reader::new("x.bin", &bytes).f16().unwrap();
+            let read = Reader::new(&bytes).f16().unwrap();
             assert_eq!(read, 65_504.0 * value.signum());
         }
     }
@@ -244,7 +262,8 @@ mod tests {
         let mut writer = Writer::default();
         writer.varint(u32::MAX);
         let bytes = writer.into_bytes();
-        let error = Reader::new("x.bin", &bytes).count(8).unwrap_err();
-        assert!(error.to_string().contains("x.bin is damaged"), "{error}");
+        let error = Reader::new(&bytes).count(8).unwrap_err();
+        let error = error.of("x.bin").to_string();
+        assert!(error.contains("x.bin is damaged"), "{error}");
     }
 }

@@ -8,9 +8,8 @@
 //!         varint first page, varint pages, varint offset in the file, varint bytes, u32 checksum
 //! ```
 
-use crate::bytes::{Reader, Writer};
+use crate::bytes::{Reader, Result, Writer};
 use crate::container::{self, Kind};
-use crate::error::Result;
 use crate::records::Block;
 
 /// The one-bit code of a vector.
@@ -67,15 +66,15 @@ impl Codes {
     ///
     /// # Errors
     /// When the bytes are not such a payload.
-    pub fn read(file: &str, payload: &[u8], dim: usize) -> Result<Self> {
-        let mut reader = Reader::new(file, payload);
+    pub fn read(payload: &[u8], dim: usize) -> Result<Self> {
+        let mut reader = Reader::new(payload);
         let first_page = reader.varint()?;
         let mut first_window = vec![0];
         let mut windows = 0u32;
         for _ in 0..reader.count(8)? {
             windows = windows
                 .checked_add(reader.varint()?)
-                .ok_or_else(|| reader.corrupt("windows over 32 bits"))?;
+                .ok_or_else(|| reader.damage("windows over 32 bits"))?;
             first_window.push(windows);
         }
         let code_bytes = code_bytes(dim);
@@ -128,7 +127,7 @@ fn read_block(reader: &mut Reader<'_>) -> Result<Block> {
     let (start, length) = (reader.varint()?, reader.varint()?);
     let end = start
         .checked_add(length)
-        .ok_or_else(|| reader.corrupt("a block beyond 32 bits"))?;
+        .ok_or_else(|| reader.damage("a block beyond 32 bits"))?;
     let checksum = reader.raw(4)?.iter().rev();
     Ok(Block {
         first_page,
@@ -222,7 +221,7 @@ mod tests {
             let codes: Vec<u8> = vectors.iter().flat_map(|vector| sign_bits(vector)).collect();
             let file = write(3, &[&codes], 12, &[]);
             let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
-            let shard = Codes::read("c", &payload, 12).unwrap();
+            let shard = Codes::read(&payload, 12).unwrap();
             let dense = DenseQuery::new(&query);
             let scores = shard.of_page(3).unwrap().map(|code| dense.score(code));
             for (score, vector) in scores.zip(&vectors) {
@@ -232,7 +231,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_refused_or_read(bytes: Vec<u8>) {
-            if let Ok(shard) = Codes::read("c", &bytes, 12) {
+            if let Ok(shard) = Codes::read(&bytes, 12) {
                 prop_assert!(shard.pages().all(|page| shard.of_page(page).is_some()));
             }
         }
@@ -242,7 +241,7 @@ mod tests {
     fn a_page_of_another_shard_is_not_there() {
         let file = write(3, &[&[1, 2], &[]], 8, &[]);
         let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
-        let shard = Codes::read("c", &payload, 8).unwrap();
+        let shard = Codes::read(&payload, 8).unwrap();
         assert_eq!(shard.of_page(3).unwrap().count(), 2);
         assert_eq!(shard.of_page(4).unwrap().count(), 0);
         assert!(shard.of_page(2).is_none() && shard.of_page(5).is_none());

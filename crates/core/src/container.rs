@@ -15,12 +15,12 @@ use crate::error::{Error, Result};
 use miniz_oxide::deflate::core::{
     CompressorOxide, TDEFLFlush, compress_to_output, create_comp_flags_from_zip_params,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// The format version that this code writes and reads.
-pub const FORMAT_VERSION: u16 = 3;
+pub const FORMAT_VERSION: u16 = 4;
 /// Bytes before the payload.
 pub const HEADER_BYTES: usize = 8;
 const MAGIC: [u8; 4] = *b"SISK";
@@ -30,7 +30,7 @@ const DEFLATED: u8 = 1;
 const MAX_INFLATION: usize = 1_100;
 
 /// What a file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Words of the site but the most frequent: postings, rows, pages of like meaning.

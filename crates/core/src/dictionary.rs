@@ -14,9 +14,8 @@
 //!             u8 neighbours, each a string and a u8: 255 · cosine
 //! ```
 
-use crate::bytes::{Reader, Writer};
+use crate::bytes::{Reader, Result, Writer};
 use crate::container::{self, Kind};
-use crate::error::Result;
 use crate::lists::PageList;
 use crate::{postings, rows};
 
@@ -82,7 +81,7 @@ impl Entry {
     fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Self> {
         let parts = reader.u8()?;
         if parts & !(POSTINGS | TITLED | MEANING) != 0 {
-            return Err(reader.corrupt("an entry with unknown parts"));
+            return Err(reader.damage("an entry with unknown parts"));
         }
         let mut entry = Self::default();
         if parts & POSTINGS != 0 {
@@ -160,7 +159,6 @@ pub fn shared_prefix_bytes(a: &str, b: &str) -> usize {
 /// A shard, opened for searching.
 #[derive(Debug)]
 pub struct Dictionary {
-    file: String,
     shape: Shape,
     keys: Vec<String>,
     ends: Vec<u32>,
@@ -172,10 +170,9 @@ impl Dictionary {
     ///
     /// # Errors
     /// When the bytes are not such a payload.
-    pub fn read(file: &str, payload: &[u8], shape: Shape) -> Result<Self> {
-        let mut reader = Reader::new(file, payload);
+    pub fn read(payload: &[u8], shape: Shape) -> Result<Self> {
+        let mut reader = Reader::new(payload);
         let mut shard = Self {
-            file: file.to_owned(),
             shape,
             keys: Vec::new(),
             ends: Vec::new(),
@@ -186,7 +183,7 @@ impl Dictionary {
             let key = read_key(&mut reader, shard.keys.last().map_or("", String::as_str))?;
             end = end
                 .checked_add(reader.varint()?)
-                .ok_or_else(|| reader.corrupt("entries over 4 GiB"))?;
+                .ok_or_else(|| reader.damage("entries over 4 GiB"))?;
             shard.keys.push(key);
             shard.ends.push(end);
         }
@@ -226,7 +223,7 @@ impl Dictionary {
         let start = at
             .checked_sub(1)
             .map_or(0, |before| self.ends[before] as usize);
-        let mut reader = Reader::new(&self.file, self.entries.get(start..end).unwrap_or_default());
+        let mut reader = Reader::new(self.entries.get(start..end).unwrap_or_default());
         let entry = Entry::read(&mut reader, self.shape)?;
         reader.finish()?;
         Ok(entry)
@@ -244,13 +241,13 @@ fn read_key(reader: &mut Reader<'_>, before: &str) -> Result<String> {
     let shared = reader.varint()? as usize;
     let kept = before
         .get(..shared)
-        .ok_or_else(|| reader.corrupt("a key that shares more than there is"))?;
+        .ok_or_else(|| reader.damage("a key that shares more than there is"))?;
     let key = format!("{kept}{}", reader.string()?);
     if key.as_str() <= before {
-        return Err(reader.corrupt("keys out of order"));
+        return Err(reader.damage("keys out of order"));
     }
     if key.len() > MAX_KEY_BYTES {
-        return Err(reader.corrupt("a key that is too long"));
+        return Err(reader.damage("a key that is too long"));
     }
     Ok(key)
 }
@@ -258,6 +255,7 @@ fn read_key(reader: &mut Reader<'_>, before: &str) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error;
 
     const SHAPE: Shape = Shape { pages: 9, dim: 3 };
 
@@ -299,9 +297,9 @@ mod tests {
         write(Kind::Words, keys.zip(bytes.iter().map(Vec::as_slice)))
     }
 
-    fn open(file: &[u8]) -> Result<Dictionary> {
+    fn open(file: &[u8]) -> error::Result<Dictionary> {
         let payload = container::plain_payload("w", Kind::Words, file)?;
-        Dictionary::read("w", &payload, SHAPE)
+        Dictionary::read(&payload, SHAPE).map_err(|damage| damage.of("w"))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What an encoder says of a text, before anything is pooled over a collection.
 
 use crate::ids::PieceId;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::ops::Range;
 
 /// The winners of one bucket: for each token its `k` strongest dimensions (UHD-BERT, eq. 3).
@@ -32,7 +32,7 @@ pub struct EncodedText {
 pub type Code = Vec<(u32, f32)>;
 
 /// A query seen through the network: what `full` mode needs beside the query's words.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EncodedQuery {
     /// Per bucket the query's dimensions with their activations summed over its tokens
     /// (special tokens left out), in order of dimension.

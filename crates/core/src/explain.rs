@@ -6,9 +6,9 @@
 use crate::page::Page;
 use crate::query::{AnalyzedQuery, QueryWord};
 use crate::search::{Match, MatchKind};
+use crate::sorted::SortedMap;
 use crate::text::{Analyzer, Term, TermKind, chunks};
 use crate::top;
-use std::collections::HashMap;
 use std::ops::Range;
 use xxhash_rust::xxh64::xxh64;
 
@@ -79,7 +79,7 @@ impl PageTerms {
     pub fn of(page: &Page, analyzer: &Analyzer) -> Self {
         let mut cutter = Cutter {
             analyzer,
-            known: HashMap::new(),
+            known: SortedMap::default(),
             occurrences: Vec::new(),
         };
         cutter.cut(TITLE, &page.title);
@@ -135,7 +135,7 @@ impl PageTerms {
 struct Cutter<'a> {
     analyzer: &'a Analyzer,
     /// Terms of a chunk; where they stand is counted from its beginning.
-    known: HashMap<&'a str, Vec<Occurrence>>,
+    known: SortedMap<&'a str, Vec<Occurrence>>,
     occurrences: Vec<Occurrence>,
 }
 
@@ -143,11 +143,12 @@ impl<'a> Cutter<'a> {
     fn cut(&mut self, place: Place, text: &'a str) {
         for chunk in chunks(text) {
             let analyzer = self.analyzer;
-            let known = self.known.entry(&text[chunk.clone()]);
-            let terms = known.or_insert_with_key(|chunk| {
-                let terms = analyzer.terms(chunk);
-                terms.iter().map(Occurrence::of).collect()
-            });
+            let terms = self
+                .known
+                .get_or_insert_with(&text[chunk.clone()], |chunk| {
+                    let terms = analyzer.terms(chunk);
+                    terms.iter().map(Occurrence::of).collect()
+                });
             let start = chunk.start as u32;
             self.occurrences.extend(terms.iter().map(|term| Occurrence {
                 place,

@@ -1,11 +1,11 @@
 //! Small integers with a meaning.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub struct $name(pub u32);
 
         impl $name {

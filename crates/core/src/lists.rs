@@ -7,8 +7,7 @@
 //!
 //! A page's score is `scale · impact / 15`.
 
-use crate::bytes::{Reader, Writer};
-use crate::error::Result;
+use crate::bytes::{Reader, Result, Writer};
 use crate::postings;
 
 /// Highest impact.
@@ -112,14 +111,14 @@ mod tests {
             let mut writer = Writer::default();
             list.write(&mut writer, 65_536);
             let bytes = writer.into_bytes();
-            let mut reader = Reader::new("test", &bytes);
+            let mut reader = Reader::new(&bytes);
             prop_assert_eq!(PageList::read(&mut reader, 65_536).unwrap(), list);
             prop_assert!(reader.finish().is_ok());
         }
 
         #[test]
         fn any_bytes_give_a_list_of_the_site_or_an_error(bytes: Vec<u8>) {
-            if let Ok(list) = PageList::read(&mut Reader::new("test", &bytes), 99) {
+            if let Ok(list) = PageList::read(&mut Reader::new(&bytes), 99) {
                 prop_assert!(list.scores().all(|(page, score)| page < 99 && score.is_finite()));
             }
         }

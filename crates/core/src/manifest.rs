@@ -2,16 +2,18 @@
 
 use crate::container::{self, Kind};
 use crate::error::{Error, Result};
+use crate::fields::{Fields, Reading};
 use crate::filter::Filter;
-use crate::shards::{Directory, NAME_LETTERS, ShardId};
+use crate::shards::{Directory, NAME_LETTERS, ShardId, Start};
 use crate::text::Stemming;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use std::cell::Cell;
 
 /// Name of the manifest within a bundle.
 pub const MANIFEST_FILE: &str = "siskin.json";
 
 /// A bundle's table of contents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
     /// Format version, [`container::FORMAT_VERSION`].
     pub format: u16,
@@ -41,7 +43,7 @@ pub struct Manifest {
 
 /// Mean and deviation over pages of the dot product of a query vector of length 1 with a page's
 /// best code: measured while indexing, since a search sees the codes of a few pages only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
     /// Mean over pages and queries.
     pub mean: f32,
@@ -50,7 +52,7 @@ pub struct Spread {
 }
 
 /// All shards, by what they hold.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Shards {
     /// The most frequent words of the site, by key: most words of most queries, in small shards.
     pub common: Directory<String>,
@@ -136,20 +138,45 @@ impl Shards {
         shards.find(|id| self.name(*id) == Some(name))
     }
 
-    fn check(&self) -> Result<()> {
-        for words in [&self.common, &self.words, &self.foreign, &self.spelling] {
-            words.check(MANIFEST_FILE)?;
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        let filter = Filter::read(fields.text("common_keys"));
+        if filter.is_none() {
+            fields.misfit("common_keys");
         }
-        let pages = [&self.codes, &self.records].into_iter();
-        pages
-            .chain(&self.map)
-            .chain(&self.uhd)
-            .try_for_each(|directory| directory.check(MANIFEST_FILE))
+        Self {
+            common: directory(fields.object("common")),
+            common_keys: filter.unwrap_or_default(),
+            words: directory(fields.object("words")),
+            foreign: directory(fields.object("foreign")),
+            spelling: directory(fields.object("spelling")),
+            codes: directory(fields.object("codes")),
+            records: directory(fields.object("records")),
+            map: fields.objects("map").into_iter().map(directory).collect(),
+            uhd: fields.objects("uhd").into_iter().map(directory).collect(),
+        }
+    }
+}
+
+fn directory<K: Start, F: Fields>(fields: Reading<'_, F>) -> Directory<K> {
+    let (starts, names) = (fields.text("starts"), fields.text("names"));
+    let directory = Directory::read(&starts, names, fields.number("bytes") as u64);
+    if directory.is_none() {
+        fields.misfit("names");
+    }
+    directory.unwrap_or_else(Directory::none)
+}
+
+impl Spread {
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        Self {
+            mean: fields.weight("mean"),
+            deviation: fields.weight("deviation"),
+        }
     }
 }
 
 /// Which encoder made the codes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EncoderInfo {
     /// SHA-256 of the encoder's `encoder.json`, in hex.
     pub id: String,
@@ -161,8 +188,24 @@ pub struct EncoderInfo {
     pub buckets: Vec<BucketInfo>,
 }
 
+impl EncoderInfo {
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        let bucket = |fields: &Reading<'_, F>| BucketInfo {
+            layer: fields.count("layer") as usize,
+            n: fields.count("n") as usize,
+            k: fields.count("k") as usize,
+        };
+        Self {
+            id: fields.text("id"),
+            name: fields.text("name"),
+            dim: fields.count("dim") as usize,
+            buckets: fields.objects("buckets").iter().map(bucket).collect(),
+        }
+    }
+}
+
 /// Shape of one UHD bucket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BucketInfo {
     /// Layer of the network whose token vectors it reads; 0 is the embedding.
     pub layer: usize,
@@ -174,7 +217,7 @@ pub struct BucketInfo {
 
 /// How systems are scored and fused (sum of weighted z-scores). The defaults were chosen on train
 /// splits; docs/ranking.md has the measurements.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranking {
     /// Share of the mean over a page's windows against its best window, for UHD and dense (0 to 1).
     pub mean_share: f32,
@@ -190,7 +233,7 @@ pub struct Ranking {
 }
 
 /// One mode's weights.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weights {
     /// Weight of the words.
     pub words: f32,
@@ -204,6 +247,31 @@ pub struct Weights {
     pub dense: f32,
     /// Of the query's dimensions so many count, the strongest first.
     pub query_k: usize,
+}
+
+impl Ranking {
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        Self {
+            mean_share: fields.weight("mean_share"),
+            code_shards: fields.count("code_shards") as usize,
+            table: Weights::read(&fields.object("table")),
+            full: Weights::read(&fields.object("full")),
+            rows_in_full: fields.weight("rows_in_full"),
+        }
+    }
+}
+
+impl Weights {
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        Self {
+            words: fields.weight("words"),
+            meaning_first: fields.weight("meaning_first"),
+            meaning: fields.weight("meaning"),
+            uhd: fields.weight("uhd"),
+            dense: fields.weight("dense"),
+            query_k: fields.count("query_k") as usize,
+        }
+    }
 }
 
 impl Default for Ranking {
@@ -245,33 +313,56 @@ impl Manifest {
     /// # Errors
     /// When the text is not one, or of another format version.
     pub fn parse(text: &str) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Version {
-            format: u16,
-        }
         let file = MANIFEST_FILE.to_owned();
-        let version: Version = serde_json::from_str(text).map_err(|error| {
+        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| {
             let (file, reason) = (file.clone(), error.to_string());
             match text.starts_with('{') && error.is_eof() {
                 true => Error::Corrupt { file, reason },
                 false => Error::NotOurs { file },
             }
         })?;
-        container::check_version(MANIFEST_FILE, version.format)?;
-        let manifest: Self = serde_json::from_str(text).map_err(|error| Error::Corrupt {
-            file,
-            reason: error.to_string(),
-        })?;
-        manifest.check()?;
-        Ok(manifest)
+        Self::of(value)
     }
 
-    /// Checks what the types do not tell, after parsing by other means than [`Manifest::parse`].
+    /// Reads a manifest that has been parsed as JSON.
     ///
     /// # Errors
-    /// [`Error::Corrupt`].
-    pub fn check(&self) -> Result<()> {
-        self.shards.check()
+    /// When the value is not a manifest, or of another format version.
+    pub fn of(fields: impl Fields) -> Result<Self> {
+        let misfit = Cell::new(None);
+        let fields = Reading::new(fields, &misfit);
+        let version = fields.count("format");
+        if misfit.get().is_some() {
+            return Err(Error::NotOurs {
+                file: MANIFEST_FILE.to_owned(),
+            });
+        }
+        container::check_version(MANIFEST_FILE, version.min(u16::MAX.into()) as u16)?;
+        let stemming = Stemming::named(&fields.text("stemming"));
+        if stemming.is_none() {
+            fields.misfit("stemming");
+        }
+        let manifest = Self {
+            format: container::FORMAT_VERSION,
+            generator: fields.text("generator"),
+            build: fields.text("build"),
+            stemming: stemming.unwrap_or(Stemming::None),
+            encoder: EncoderInfo::read(&fields.object("encoder")),
+            pages: fields.count("pages"),
+            passages: fields.count("passages"),
+            window: fields.count("window"),
+            page_windows: fields.count("page_windows"),
+            ranking: Ranking::read(&fields.object("ranking")),
+            dense: Spread::read(&fields.object("dense")),
+            shards: Shards::read(&fields.object("shards")),
+        };
+        match misfit.get() {
+            None => Ok(manifest),
+            Some(name) => Err(Error::Corrupt {
+                file: MANIFEST_FILE.to_owned(),
+                reason: format!("`{name}` is missing or not what it should be"),
+            }),
+        }
     }
 
     /// Refuses an encoder other than the one that made the codes.

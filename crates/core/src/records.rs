@@ -15,9 +15,8 @@
 //! ([`END_OF_BLOCK`]) are a deflated stream of their own. Where the blocks lie is told by the shards
 //! of codes.
 
-use crate::bytes::{Reader, Writer};
+use crate::bytes::{Reader, Result, Writer};
 use crate::container::{self, Kind};
-use crate::error::Result;
 use crate::page::{Page, Passage};
 
 /// Most headings above a passage: HTML has six levels.
@@ -130,8 +129,8 @@ impl Records {
     ///
     /// # Errors
     /// When the bytes are not such a payload.
-    pub fn read(file: &str, payload: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(file, payload);
+    pub fn read(payload: &[u8]) -> Result<Self> {
+        let mut reader = Reader::new(payload);
         let first_page = reader.varint()?;
         let count = reader.count(24)?;
         Self::read_pages(reader, payload.len(), first_page, count)
@@ -141,8 +140,8 @@ impl Records {
     ///
     /// # Errors
     /// When the bytes are not the pages of that block.
-    pub fn read_block(file: &str, block: &Block, payload: &[u8]) -> Result<Self> {
-        let reader = Reader::new(file, payload);
+    pub fn read_block(block: &Block, payload: &[u8]) -> Result<Self> {
+        let reader = Reader::new(payload);
         Self::read_pages(
             reader,
             payload.len(),
@@ -218,14 +217,14 @@ fn read_page(reader: &mut Reader<'_>, text_bytes_left: &mut usize) -> Result<Pag
     let title = reader.string()?.to_owned();
     let count = reader.count(32)?;
     if count == 0 {
-        return Err(reader.corrupt("a page without passages"));
+        return Err(reader.damage("a page without passages"));
     }
     let mut passages: Vec<Passage> = Vec::with_capacity(count);
     for _ in 0..count {
         let passage = read_passage(reader, passages.last().unwrap_or(&Passage::default()))?;
         *text_bytes_left = text_bytes_left
             .checked_sub(text_bytes(&passage))
-            .ok_or_else(|| reader.corrupt("passages that repeat too much"))?;
+            .ok_or_else(|| reader.damage("passages that repeat too much"))?;
         passages.push(passage);
     }
     Ok(Page {
@@ -241,11 +240,11 @@ fn read_passage(reader: &mut Reader<'_>, before: &Passage) -> Result<Passage> {
     let mut headings = before
         .headings
         .get(..kept)
-        .ok_or_else(|| reader.corrupt("a heading that is not there"))?
+        .ok_or_else(|| reader.damage("a heading that is not there"))?
         .to_vec();
     let new_headings = reader.count(8)?;
     if new_headings > MAX_HEADINGS.saturating_sub(headings.len()) {
-        return Err(reader.corrupt("more headings than a page can nest"));
+        return Err(reader.damage("more headings than a page can nest"));
     }
     for _ in 0..new_headings {
         headings.push(reader.string()?.to_owned());
@@ -254,7 +253,7 @@ fn read_passage(reader: &mut Reader<'_>, before: &Passage) -> Result<Passage> {
         0 => None,
         1 => Some(reader.string()?.to_owned()),
         2 => before.anchor.clone(),
-        _ => return Err(reader.corrupt("an unknown anchor code")),
+        _ => return Err(reader.damage("an unknown anchor code")),
     };
     Ok(Passage {
         anchor,
@@ -279,6 +278,7 @@ fn text_bytes(passage: &Passage) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error;
 
     fn passage(anchor: Option<&str>, headings: &[&str], text: &str) -> Passage {
         let headings = headings
@@ -310,8 +310,9 @@ mod tests {
         write(first_page, pages, SMALL_BLOCKS).0
     }
 
-    fn open(file: &[u8]) -> Result<Records> {
-        Records::read("r", &container::plain_payload("r", Kind::Records, file)?)
+    fn open(file: &[u8]) -> error::Result<Records> {
+        let payload = container::plain_payload("r", Kind::Records, file)?;
+        Records::read(&payload).map_err(|damage| damage.of("r"))
     }
 
     #[test]
@@ -348,9 +349,9 @@ mod tests {
             let part = &bytes[block.bytes.start as usize..block.bytes.end as usize];
             assert_eq!(Block::checksum_of(part), block.checksum);
             let plain = container::inflated("r", &[part, &END_OF_BLOCK].concat()).unwrap();
-            let records = Records::read_block("r", block, &plain).unwrap();
+            let records = Records::read_block(block, &plain).unwrap();
             read.extend(records.pages().map(|(number, page)| (number, page.clone())));
-            assert!(Records::read_block("r", block, &plain[1..]).is_err());
+            assert!(Records::read_block(block, &plain[1..]).is_err());
         }
         assert_eq!(read, (4..).zip(pages.clone()).collect::<Vec<_>>());
         let large = BlockSize {
@@ -390,6 +391,6 @@ mod tests {
     fn a_cut_payload_is_an_error() {
         let pages = [page("/x", vec![passage(Some("a"), &["A"], "text")])];
         let payload = container::plain_payload("r", Kind::Records, &file(0, &pages)).unwrap();
-        assert!((0..payload.len()).all(|end| Records::read("r", &payload[..end]).is_err()));
+        assert!((0..payload.len()).all(|end| Records::read(&payload[..end]).is_err()));
     }
 }

@@ -5,8 +5,7 @@
 //! bit 0 = positive, bit 1 = large (1.55 × mean, else 0.45 × mean)
 //! ```
 
-use crate::bytes::{Reader, Writer};
-use crate::error::Result;
+use crate::bytes::{Reader, Result, Writer};
 
 /// A two-bit value is its row's mean magnitude times this, when small …
 const SMALL: f32 = 0.45;
@@ -93,7 +92,7 @@ mod tests {
         let mut writer = Writer::default();
         write(&mut writer, row);
         let bytes = writer.into_bytes();
-        let mut reader = Reader::new("r", &bytes);
+        let mut reader = Reader::new(&bytes);
         let read = read(&mut reader, row.len()).unwrap();
         reader.finish().unwrap();
         read
@@ -112,6 +111,6 @@ mod tests {
 
     #[test]
     fn a_cut_row_is_an_error() {
-        assert!(read(&mut Reader::new("r", &[0, 60, 1]), 5).is_err());
+        assert!(read(&mut Reader::new(&[0, 60, 1]), 5).is_err());
     }
 }

@@ -8,6 +8,7 @@
 //! z-scores over all pages; of the dense bucket only candidates' codes are seen, its spread was
 //! measured while indexing. Inside a page the passage that answers best is shown.
 
+use crate::bytes::{self, Damage};
 use crate::codes::{Codes, DenseQuery, page_score};
 use crate::container::{self, Kind, Payload};
 use crate::dictionary::{Dictionary as Shard, Entry, Shape};
@@ -23,11 +24,11 @@ use crate::ranked::Ranked;
 pub use crate::ranked::Scores;
 use crate::records::{Block, Records};
 use crate::shards::{Directory, Need, ShardId, first_word, name_of};
+use crate::sorted::SortedMap;
 use crate::text::{Analyzer, Term};
 use crate::top;
 use crate::uhd::{Lists, Map};
-use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use serde::Serialize;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -35,7 +36,7 @@ use std::sync::OnceLock;
 pub const DEFAULT_LIMIT: usize = 10;
 
 /// Which systems answer a query.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Words only.
@@ -177,9 +178,9 @@ impl Shown {
 pub struct Engine {
     manifest: Manifest,
     analyzer: Analyzer,
-    loaded: HashMap<ShardId, Loaded>,
+    loaded: SortedMap<ShardId, Loaded>,
     /// Blocks of records, by their first page.
-    blocks: HashMap<u32, Shown>,
+    blocks: SortedMap<u32, Shown>,
 }
 
 /// A shard, by what its kind holds: one map of all of them, since each type of map has its code in
@@ -200,8 +201,8 @@ impl Engine {
         Self {
             analyzer: Analyzer::new(manifest.stemming),
             manifest,
-            loaded: HashMap::new(),
-            blocks: HashMap::new(),
+            loaded: SortedMap::default(),
+            blocks: SortedMap::default(),
         }
     }
 
@@ -270,7 +271,7 @@ impl Engine {
                 reason: format!("the bytes sent for page {page} are not those asked for"),
             });
         };
-        let records = Records::read_block(&file, block, inflated)?;
+        let records = Records::read_block(block, inflated).map_err(|damage| damage.of(&file))?;
         self.blocks.insert(block.first_page, Shown::new(records));
         Ok(())
     }
@@ -284,31 +285,34 @@ impl Engine {
     }
 
     fn insert(&mut self, id: ShardId, path: &str, payload: &[u8]) -> Result<()> {
-        let dim = self.manifest.encoder.dim;
-        let pages = self.manifest.pages;
-        let loaded = match id.kind {
-            Kind::Common | Kind::Words | Kind::Foreign | Kind::Spelling => {
-                Loaded::Dictionary(Shard::read(path, payload, Shape { pages, dim })?)
-            }
-            Kind::Codes => {
-                let codes = Codes::read(path, payload, dim)?;
-                if codes.pages() != self.pages_of_codes(id) {
-                    return Err(Error::Corrupt {
-                        file: path.to_owned(),
-                        reason: "it has other pages than the manifest says".to_owned(),
-                    });
-                }
-                Loaded::Codes(codes)
-            }
-            Kind::Records => Loaded::Records(Shown::new(Records::read(path, payload)?)),
-            Kind::Map => Loaded::Map(Map::read(path, payload, pages)?),
-            Kind::Uhd => {
-                let windows = self.map(id.bucket).map_or(0, Map::windows);
-                Loaded::Lists(Lists::read(path, payload, windows)?)
-            }
-        };
+        let loaded = self.read(id, payload).map_err(|damage| damage.of(path))?;
+        if let Loaded::Codes(codes) = &loaded
+            && codes.pages() != self.pages_of_codes(id)
+        {
+            return Err(Error::Corrupt {
+                file: path.to_owned(),
+                reason: "it has other pages than the manifest says".to_owned(),
+            });
+        }
         self.loaded.insert(id, loaded);
         Ok(())
+    }
+
+    fn read(&self, id: ShardId, payload: &[u8]) -> bytes::Result<Loaded> {
+        let dim = self.manifest.encoder.dim;
+        let pages = self.manifest.pages;
+        Ok(match id.kind {
+            Kind::Common | Kind::Words | Kind::Foreign | Kind::Spelling => {
+                Loaded::Dictionary(Shard::read(payload, Shape { pages, dim })?)
+            }
+            Kind::Codes => Loaded::Codes(Codes::read(payload, dim)?),
+            Kind::Records => Loaded::Records(Shown::new(Records::read(payload)?)),
+            Kind::Map => Loaded::Map(Map::read(payload, pages)?),
+            Kind::Uhd => {
+                let windows = self.map(id.bucket).map_or(0, Map::windows);
+                Loaded::Lists(Lists::read(payload, windows)?)
+            }
+        })
     }
 
     /// The pages of a shard of codes, by the manifest.
@@ -501,6 +505,10 @@ impl Engine {
             .ok_or_else(|| self.misplaced(id))
     }
 
+    fn damaged(&self, id: ShardId, damage: Damage) -> Error {
+        damage.of(&self.manifest.shards.path(id).unwrap_or_default())
+    }
+
     fn misplaced(&self, id: ShardId) -> Miss {
         let file = self.manifest.shards.path(id).unwrap_or_default();
         Miss::Damaged(Error::Corrupt {
@@ -587,7 +595,8 @@ impl Engine {
                 wanted.insert(id);
                 continue;
             };
-            let list = shard.windows_at(place)?;
+            let list = shard.windows_at(place);
+            let list = list.map_err(|damage| self.damaged(id, damage))?;
             lists.push((rarity(windows as usize, list.len()), list));
         }
         let mut overlaps = vec![0.0; windows as usize];
@@ -645,7 +654,11 @@ impl Engine {
     }
 
     /// The shard of a dictionary that a key would be in, if there is one.
-    fn dictionary(&self, kind: Kind, key: &str) -> std::result::Result<Option<&Shard>, Miss> {
+    fn dictionary(
+        &self,
+        kind: Kind,
+        key: &str,
+    ) -> std::result::Result<Option<(ShardId, &Shard)>, Miss> {
         let shards = &self.manifest.shards;
         let directory = match kind {
             Kind::Common => &shards.common,
@@ -658,7 +671,7 @@ impl Engine {
         };
         let id = shard(kind, number);
         match self.loaded.get(&id) {
-            Some(Loaded::Dictionary(found)) => Ok(Some(found)),
+            Some(Loaded::Dictionary(found)) => Ok(Some((id, found))),
             _ => Err(Miss::Shard(id.into())),
         }
     }
@@ -666,7 +679,10 @@ impl Engine {
     fn entry_in(&self, kind: Kind, key: &str) -> std::result::Result<Option<Entry>, Miss> {
         match self.dictionary(kind, key)? {
             None => Ok(None),
-            Some(shard) => shard.get(key).map_err(Miss::Damaged),
+            Some((id, shard)) => {
+                let damaged = |damage| Miss::Damaged(self.damaged(id, damage));
+                shard.get(key).map_err(damaged)
+            }
         }
     }
 
@@ -677,7 +693,7 @@ impl Engine {
             return Ok(false);
         }
         let shard = self.dictionary(Kind::Common, word)?;
-        Ok(shard.is_some_and(|shard| shard.has(word)))
+        Ok(shard.is_some_and(|(_, shard)| shard.has(word)))
     }
 }
 
@@ -699,7 +715,7 @@ impl Dictionary for Engine {
             Part::Spelling => &[Kind::Spelling],
         };
         for kind in kinds {
-            if let Some(shard) = self.dictionary(*kind, prefix)? {
+            if let Some((_, shard)) = self.dictionary(*kind, prefix)? {
                 let keys = shard.with_prefix(prefix).map(str::to_owned);
                 let keys: Vec<String> = keys.filter(|key| !key.contains(' ')).collect();
                 if !keys.is_empty() {

@@ -5,9 +5,9 @@
 //! them cost a manifest seven kilobytes.
 
 use crate::container::Kind;
-use crate::error::{Error, Result};
 use crate::records::Block;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use std::borrow::Borrow;
 use xxhash_rust::xxh64::xxh64;
 
@@ -16,7 +16,7 @@ pub const NAME_LETTERS: usize = 6;
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// Which shard.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShardId {
     /// What it holds.
     pub kind: Kind,
@@ -60,14 +60,9 @@ pub fn name_of(bytes: &[u8]) -> String {
 
 /// The shards of one kind in the order of what they hold: shard `i` holds what is at least
 /// `starts[i]` and below `starts[i + 1]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory<K> {
-    /// Where each shard begins; the first begins with the smallest key there is. In a manifest numbers
-    /// stand as the difference from the one before.
-    #[serde(
-        with = "starts",
-        bound(serialize = "K: Start", deserialize = "K: Start")
-    )]
+    /// Where each shard begins; the first begins with the smallest key there is.
     pub starts: Vec<K>,
     /// The shards' names, one after the other.
     pub names: String,
@@ -75,81 +70,92 @@ pub struct Directory<K> {
     pub bytes: u64,
 }
 
-/// Where a shard begins, as a manifest has it.
-pub trait Start: Ord + Clone + Serialize + serde::de::DeserializeOwned {
-    /// What stands in the manifest for this start, after the one before it.
+/// Where a shard begins. In a manifest the starts of a directory are one text, a line each.
+pub trait Start: Ord {
+    /// The line for this start, after the one before it.
     #[must_use]
-    fn after(&self, before: Option<&Self>) -> Self;
+    fn line(&self, before: Option<&Self>) -> String;
 
-    /// The start that `self` stands for.
+    /// The start that a line stands for.
     #[must_use]
-    fn restored(self, before: Option<&Self>) -> Self;
+    fn of_line(line: &str, before: Option<&Self>) -> Option<Self>
+    where
+        Self: Sized;
 }
 
+/// Keys are words, and titles with single spaces: they have no line feeds.
 impl Start for String {
-    fn after(&self, _: Option<&Self>) -> Self {
+    fn line(&self, _: Option<&Self>) -> String {
         self.clone()
     }
 
-    fn restored(self, _: Option<&Self>) -> Self {
-        self
+    fn of_line(line: &str, _: Option<&Self>) -> Option<Self> {
+        Some(line.to_owned())
     }
 }
 
+/// Numbers stand as the difference from the one before.
 impl Start for u32 {
-    fn after(&self, before: Option<&Self>) -> Self {
+    fn line(&self, before: Option<&Self>) -> String {
         self.saturating_sub(before.copied().unwrap_or_default())
+            .to_string()
     }
 
-    fn restored(self, before: Option<&Self>) -> Self {
-        self.saturating_add(before.copied().unwrap_or_default())
+    fn of_line(line: &str, before: Option<&Self>) -> Option<Self> {
+        before
+            .copied()
+            .unwrap_or_default()
+            .checked_add(line.parse().ok()?)
     }
 }
 
-mod starts {
-    use super::Start;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<K: Start, S: Serializer>(
-        starts: &[K],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let before = std::iter::once(None).chain(starts.iter().map(Some));
-        serializer.collect_seq(
-            starts
-                .iter()
-                .zip(before)
-                .map(|(start, before)| start.after(before)),
-        )
+impl<K: Start> Serialize for Directory<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let before = std::iter::once(None).chain(self.starts.iter().map(Some));
+        let pairs = self.starts.iter().zip(before);
+        let lines: Vec<String> = pairs.map(|(start, before)| start.line(before)).collect();
+        let mut fields = serializer.serialize_struct("Directory", 3)?;
+        fields.serialize_field("starts", &lines.join("\n"))?;
+        fields.serialize_field("names", &self.names)?;
+        fields.serialize_field("bytes", &self.bytes)?;
+        fields.end()
     }
+}
 
-    pub(super) fn deserialize<'de, K: Start, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<K>, D::Error> {
-        let mut starts = Vec::<K>::deserialize(deserializer)?;
-        for at in 1..starts.len() {
-            starts[at] = starts[at].clone().restored(starts.get(at - 1));
+impl<K: Start> Directory<K> {
+    /// The directory of these values in a manifest; `None` unless every shard has a name and they are
+    /// in order.
+    #[must_use]
+    pub fn read(starts: &str, names: String, bytes: u64) -> Option<Self> {
+        let mut read = Vec::new();
+        if !names.is_empty() {
+            for line in starts.split('\n') {
+                let start = K::of_line(line, read.last())?;
+                if read.last().is_some_and(|before| *before >= start) {
+                    return None;
+                }
+                read.push(start);
+            }
         }
-        Ok(starts)
+        let letters = names.bytes().all(|letter| ALPHABET.contains(&letter));
+        let named = names.len() == read.len() * NAME_LETTERS;
+        (letters && named).then_some(Self {
+            starts: read,
+            names,
+            bytes,
+        })
     }
 }
 
 impl<K: Ord> Directory<K> {
-    /// Checks that every shard has a name and that they are in order.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] with `file` when not.
-    pub fn check(&self, file: &str) -> Result<()> {
-        let letters = self.names.bytes().all(|letter| ALPHABET.contains(&letter));
-        let named = self.names.len() == self.starts.len() * NAME_LETTERS;
-        let ordered = self.starts.windows(2).all(|pair| pair[0] < pair[1]);
-        if letters && named && ordered {
-            return Ok(());
+    /// No shards.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            starts: Vec::new(),
+            names: String::new(),
+            bytes: 0,
         }
-        Err(Error::Corrupt {
-            file: file.to_owned(),
-            reason: "shards without names or out of order".to_owned(),
-        })
     }
 
     /// Number of shards.
@@ -262,20 +268,38 @@ mod tests {
             directory.push(start, b"shard");
         }
         let json = serde_json::to_value(&directory).unwrap();
-        assert_eq!(json["starts"], serde_json::json!([0, 30, 34]));
-        let read: Directory<u32> = serde_json::from_value(json).unwrap();
-        assert_eq!(read, directory);
+        assert_eq!(json["starts"], "0\n30\n34");
+        let names = directory.names.clone();
+        assert_eq!(
+            Directory::read("0\n30\n34", names, directory.bytes),
+            Some(directory)
+        );
     }
 
     #[test]
-    fn a_directory_that_names_too_few_is_refused() {
-        let mut directory = directory();
-        assert!(directory.check("x").is_ok());
-        directory.starts.swap(1, 2);
-        assert!(directory.check("x").is_err());
-        directory.starts.swap(1, 2);
-        directory.names.pop();
-        assert!(directory.check("x").is_err());
+    fn a_directory_that_names_too_few_or_is_out_of_order_is_refused() {
+        let Directory { names, bytes, .. } = directory();
+        let read = |starts: &str, letters: usize| {
+            Directory::<String>::read(starts, names[..letters].to_owned(), bytes)
+        };
+        let all = names.len();
+        assert_eq!(read("\ncat\ndog", all), Some(directory()));
+        assert_eq!(
+            read("", 0),
+            Some(Directory {
+                bytes,
+                ..Directory::default()
+            })
+        );
+        assert_eq!(read("\ndog\ncat", all), None);
+        assert_eq!(read("\ncat\ndog", all - 1), None);
+        assert_eq!(read("\ncat", all), None);
+        assert_eq!(
+            Directory::<u32>::read("0\nx\n1", names.clone(), bytes),
+            None
+        );
+        let upper = names.to_uppercase();
+        assert_eq!(Directory::<String>::read("\ncat\ndog", upper, bytes), None);
     }
 
     proptest! {

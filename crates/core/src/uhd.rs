@@ -15,12 +15,11 @@
 //!          per place: posting list of windows (see `postings`)
 //! ```
 
-use crate::bytes::{Reader, Writer};
+use crate::bytes::{Reader, Result, Writer};
 use crate::codes::page_score;
 use crate::container::{self, Kind};
 use crate::encoded::PassageCodes;
-use crate::error::Result;
-use crate::postings;
+use crate::{postings, top};
 use std::collections::{BTreeMap, HashMap};
 
 /// Largest code of a window: its size is stored in a byte.
@@ -129,7 +128,8 @@ impl Bucket {
         Map {
             first_window,
             code_sizes: self.code_sizes.clone(),
-            place: order.iter().copied().zip(0..).collect(),
+            dimensions: order.to_vec(),
+            places: places_of(order),
         }
     }
 
@@ -180,7 +180,10 @@ pub struct Map {
     /// First window of each page, and the number of all.
     first_window: Vec<u32>,
     code_sizes: Vec<u8>,
-    place: HashMap<u32, u32>,
+    /// Dimensions by place.
+    dimensions: Vec<u32>,
+    /// Places by dimension.
+    places: Vec<u32>,
 }
 
 impl Map {
@@ -188,8 +191,8 @@ impl Map {
     ///
     /// # Errors
     /// When the bytes are not such a payload.
-    pub fn read(file: &str, payload: &[u8], pages: u32) -> Result<Self> {
-        let mut reader = Reader::new(file, payload);
+    pub fn read(payload: &[u8], pages: u32) -> Result<Self> {
+        let mut reader = Reader::new(payload);
         let mut map = Self {
             first_window: vec![0],
             ..Self::default()
@@ -197,18 +200,19 @@ impl Map {
         let mut windows = 0u32;
         let count = reader.count(8)?;
         if count != pages as usize {
-            return Err(reader.corrupt("another number of pages than the bundle has"));
+            return Err(reader.damage("another number of pages than the bundle has"));
         }
         for _ in 0..count {
             windows = windows
                 .checked_add(reader.varint()?)
-                .ok_or_else(|| reader.corrupt("windows over 32 bits"))?;
+                .ok_or_else(|| reader.damage("windows over 32 bits"))?;
             map.first_window.push(windows);
         }
         map.code_sizes = reader.raw(windows as usize)?.to_vec();
-        for place in 0..reader.count(8)? as u32 {
-            map.place.insert(reader.varint()?, place);
+        for _ in 0..reader.count(8)? {
+            map.dimensions.push(reader.varint()?);
         }
+        map.places = places_of(&map.dimensions);
         reader.finish()?;
         Ok(map)
     }
@@ -222,7 +226,12 @@ impl Map {
     /// The place of a dimension; `None` when no window has it.
     #[must_use]
     pub fn place(&self, dimension: u32) -> Option<u32> {
-        self.place.get(&dimension).copied()
+        let of = |place: &u32| self.dimensions[*place as usize];
+        let at = self.places.partition_point(|place| of(place) < dimension);
+        self.places
+            .get(at)
+            .copied()
+            .filter(|place| of(place) == dimension)
     }
 
     /// Scores of all pages from the weighted overlaps of their windows: `[pages]`.
@@ -240,10 +249,14 @@ impl Map {
     }
 }
 
+/// Places by dimension.
+fn places_of(dimensions: &[u32]) -> Vec<u32> {
+    top::by_rank((0..).zip(dimensions.iter().copied()))
+}
+
 /// A shard of posting lists, opened for searching.
 #[derive(Debug)]
 pub struct Lists {
-    file: String,
     first_place: u32,
     ends: Vec<u32>,
     lists: Vec<u8>,
@@ -255,21 +268,20 @@ impl Lists {
     ///
     /// # Errors
     /// When the bytes are not such a payload.
-    pub fn read(file: &str, payload: &[u8], windows: u32) -> Result<Self> {
-        let mut reader = Reader::new(file, payload);
+    pub fn read(payload: &[u8], windows: u32) -> Result<Self> {
+        let mut reader = Reader::new(payload);
         let first_place = reader.varint()?;
         let mut ends = Vec::new();
         let mut end = 0u32;
         for _ in 0..reader.count(8)? {
             end = end
                 .checked_add(reader.varint()?)
-                .ok_or_else(|| reader.corrupt("postings over 4 GiB"))?;
+                .ok_or_else(|| reader.damage("postings over 4 GiB"))?;
             ends.push(end);
         }
         let lists = reader.raw(end as usize)?.to_vec();
         reader.finish()?;
         Ok(Self {
-            file: file.to_owned(),
             first_place,
             ends,
             lists,
@@ -294,7 +306,7 @@ impl Lists {
             .lists
             .get(start as usize..end as usize)
             .unwrap_or_default();
-        postings::read(&mut Reader::new(&self.file, list), self.windows)
+        postings::read(&mut Reader::new(list), self.windows)
     }
 }
 
@@ -330,10 +342,7 @@ mod tests {
         let map = plain(Kind::Map, &bucket.write_map(&ORDER));
         let lists = ORDER.map(|dimension| bucket.write_list(dimension));
         let shard = plain(Kind::Uhd, &write_shard(0, &lists));
-        (
-            Map::read("m", &map, 2).unwrap(),
-            Lists::read("u", &shard, 3).unwrap(),
-        )
+        (Map::read(&map, 2).unwrap(), Lists::read(&shard, 3).unwrap())
     }
 
     #[test]
@@ -367,7 +376,7 @@ mod tests {
     fn a_map_of_another_site_is_refused() {
         let file = bucket().write_map(&ORDER);
         let payload = container::plain_payload("m", Kind::Map, &file).unwrap();
-        assert!(Map::read("m", &payload, 3).is_err());
-        assert!((0..payload.len()).all(|end| Map::read("m", &payload[..end], 2).is_err()));
+        assert!(Map::read(&payload, 3).is_err());
+        assert!((0..payload.len()).all(|end| Map::read(&payload[..end], 2).is_err()));
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! The tables are written by `build.rs`, which also holds the rules.
 
-use crate::bytes::Reader;
-use crate::error::Result;
+use crate::bytes::{Reader, Result};
 use std::sync::LazyLock;
 
 static PLAIN: LazyLock<Table> =
@@ -91,7 +90,7 @@ impl Table {
 }
 
 fn read(bytes: &'static [u8]) -> Result<Vec<Run>> {
-    let mut reader = Reader::new("unicode", bytes);
+    let mut reader = Reader::new(bytes);
     let count = reader.varint()?;
     let mut column = || -> Result<Vec<u32>> { (0..count).map(|_| reader.varint()).collect() };
     let (gaps, lengths, distances, rests) = (column()?, column()?, column()?, column()?);

@@ -220,10 +220,7 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
             .filter(|file| kinds.contains(&file.id.kind));
         let mut found = files.filter_map(|file| {
             let payload = container::plain_payload("f", file.id.kind, &file.bytes).unwrap();
-            Dictionary::read("f", &payload, shape)
-                .unwrap()
-                .get(key)
-                .unwrap()
+            Dictionary::read(&payload, shape).unwrap().get(key).unwrap()
         });
         found.next()
     };
@@ -258,7 +255,7 @@ fn plain_codes(bundle: &Bundle) -> Vec<Vec<Vec<f32>>> {
         .filter(|file| file.id.kind == Kind::Codes)
     {
         let payload = container::plain_payload("c", Kind::Codes, &file.bytes).unwrap();
-        let shard = siskin_core::codes::Codes::read("c", &payload, DIM).unwrap();
+        let shard = siskin_core::codes::Codes::read(&payload, DIM).unwrap();
         for page in shard.pages() {
             let sign = |code: &[u8], i: usize| {
                 if code[i / 8] >> (i % 8) & 1 == 1 {

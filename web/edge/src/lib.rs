@@ -1,15 +1,11 @@
 //! What both browser modules do at JavaScript's edge.
 //!
-//! Every failure of ours is thrown as an `Error` with a `code`, a value of the wrong shape as one
-//! without; a panic is thrown as a string, after which the instance must not be used again.
-
-mod read;
+//! Every failure of ours is thrown as an `Error` with a `code`; a panic is thrown as a string, after
+//! which the instance must not be used again.
 
 use js_sys::{Error, Reflect};
 use wasm_bindgen::{JsValue, throw_str};
 use web_sys::console;
-
-pub use read::{Misfit, read};
 
 /// Makes a panic reach the console, and JavaScript, with its message.
 pub fn catch_panics() {

@@ -3,15 +3,15 @@
 //! Translates between JavaScript and `siskin_core::search`, and nothing else; how failures are
 //! thrown is told in `siskin_web_edge`.
 
+mod value;
+
 use js_sys::{Array, JSON, Object};
-use serde::Deserialize;
-use siskin_core::container;
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
 use siskin_core::manifest::{MANIFEST_FILE, Manifest};
 use siskin_core::records::Block;
 use siskin_core::search::{Answer, Engine, Match, MatchKind, Mode, Query, SearchResult, Step};
-use siskin_web_edge::read;
+use value::Value;
 use wasm_bindgen::prelude::*;
 
 #[cfg(target_family = "wasm")]
@@ -98,8 +98,10 @@ impl SearchEngine {
         encoded: JsValue,
     ) -> Result<JsValue, JsValue> {
         let mode: Mode = mode.parse().map_err(|error| thrown(&error))?;
-        let encoded: Option<EncodedQuery> =
-            read(encoded).map_err(|error| JsError::new(&error.to_string()))?;
+        let encoded = match encoded.is_undefined() {
+            true => None,
+            false => Some(encoded_query(encoded)?),
+        };
         let query = Query {
             text,
             mode,
@@ -124,6 +126,12 @@ impl SearchEngine {
     }
 }
 
+/// What `QueryEncoder` of the other module gives: `{buckets: [[[dimension, activation], …], …], dense}`.
+fn encoded_query(encoded: JsValue) -> Result<EncodedQuery, JsError> {
+    value::encoded_query(&Value(encoded))
+        .ok_or_else(|| JsError::new("a value has another shape than it should"))
+}
+
 /// `{page, start, end}`.
 fn block_object(block: &Block) -> JsValue {
     object(&[
@@ -146,27 +154,15 @@ fn done(answer: &Answer) -> JsValue {
 
 /// [`Manifest::parse`] by the browser's own JSON: a second parser would be a seventh of the module.
 fn manifest(json: &str) -> Result<Manifest, Error> {
-    #[derive(Deserialize)]
-    struct Version {
-        format: u16,
-    }
-    let misfit = |reason: &str| Error::Corrupt {
-        file: MANIFEST_FILE.to_owned(),
-        reason: reason.to_owned(),
-    };
-    let not_ours = || Error::NotOurs {
-        file: MANIFEST_FILE.to_owned(),
-    };
+    let file = MANIFEST_FILE.to_owned();
     let value = JSON::parse(json).map_err(|_| match json.starts_with('{') {
-        true => misfit("it is not JSON"),
-        false => not_ours(),
+        true => Error::Corrupt {
+            file: file.clone(),
+            reason: "it is not JSON".to_owned(),
+        },
+        false => Error::NotOurs { file },
     })?;
-    let version: Version = read(value.clone()).map_err(|_| not_ours())?;
-    container::check_version(MANIFEST_FILE, version.format)?;
-    let manifest: Manifest =
-        read(value).map_err(|_| misfit("a value has another shape than it should"))?;
-    manifest.check()?;
-    Ok(manifest)
+    Manifest::of(Value(value))
 }
 
 /// `{url, title, heading, excerpt, score, matches: [{kind, query, text}]}`.

@@ -22,7 +22,7 @@ use words::Cut;
 pub const MAX_TERM_BYTES: usize = 64;
 
 /// How words are reduced to stems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stemming {
     /// Snowball's English stemmer (Porter 2).
@@ -32,6 +32,16 @@ pub enum Stemming {
 }
 
 impl Stemming {
+    /// The rule of this name in a manifest.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "english" => Some(Self::English),
+            "none" => Some(Self::None),
+            _ => None,
+        }
+    }
+
     /// The rule for a language tag such as `en-GB`; languages without a stemmer keep their words.
     #[must_use]
     pub fn for_language(tag: &str) -> Self {

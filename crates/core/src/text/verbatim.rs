@@ -9,6 +9,11 @@ const IDENTIFIER_SYMBOLS: &str = "_$#+:.-/<>@!&*=?[]()";
 /// Where a chunk falls into pieces that may be identifiers of their own.
 const BETWEEN_PIECES: &str = "()[]{}<>,;\"'`/=|“”‘’";
 
+/// `str::contains` searches for a character as for a text, which takes a kilobyte of code in a browser.
+fn is_one_of(c: char, characters: &str) -> bool {
+    characters.chars().any(|known| known == c)
+}
+
 /// The chunk verbatim and the pieces of it that have symbols of their own; as their parts, paths
 /// without their beginning (`io::Error`) and flags without their dashes (`no-run`). `words` are
 /// those of the chunk, which are not repeated.
@@ -33,8 +38,8 @@ pub(super) fn verbatims(text: &str, chunk: Range<usize>, words: &[Cut]) -> Vec<C
     };
     add(identifier(text, chunk.clone()));
     let mut start = chunk.start;
-    for piece in text[chunk].split_inclusive(|c| BETWEEN_PIECES.contains(c)) {
-        let inner = piece.trim_end_matches(|c| BETWEEN_PIECES.contains(c));
+    for piece in text[chunk].split_inclusive(|c| is_one_of(c, BETWEEN_PIECES)) {
+        let inner = piece.trim_end_matches(|c| is_one_of(c, BETWEEN_PIECES));
         add(identifier(text, start..start + inner.len()));
         start += piece.len();
     }
@@ -44,7 +49,7 @@ pub(super) fn verbatims(text: &str, chunk: Range<usize>, words: &[Cut]) -> Vec<C
 /// What stands behind leading symbols, and behind each `::` and `.`, if symbols are left in it.
 fn tails(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let inner = &text[range.clone()];
-    if inner.len() > MAX_WHOLE_BYTES || inner.contains(|c| BETWEEN_PIECES.contains(c)) {
+    if inner.len() > MAX_WHOLE_BYTES || inner.contains(|c| is_one_of(c, BETWEEN_PIECES)) {
         return Vec::new();
     }
     let mut tails = Vec::new();
@@ -63,14 +68,14 @@ fn tails(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
 fn identifier(text: &str, chunk: Range<usize>) -> Option<Range<usize>> {
     let outer = chunk.start;
     let whole = &text[chunk];
-    let inner = whole.trim_matches(|c: char| !is_word_char(c) && !IDENTIFIER_SYMBOLS.contains(c));
+    let inner = whole.trim_matches(|c: char| !is_word_char(c) && !is_one_of(c, IDENTIFIER_SYMBOLS));
     if !inner.chars().any(char::is_alphanumeric) {
         return None;
     }
     let inner = trim_sentence_end(inner);
     let inner = inner.strip_suffix("()").unwrap_or(inner);
     let symbols = inner.chars().any(|c| !is_word_char(c));
-    let known = |c: char| is_word_char(c) && !is_unspaced(c) || IDENTIFIER_SYMBOLS.contains(c);
+    let known = |c: char| is_word_char(c) && !is_unspaced(c) || is_one_of(c, IDENTIFIER_SYMBOLS);
     let start = outer + (inner.as_ptr() as usize - whole.as_ptr() as usize);
     (symbols && inner.chars().all(known)).then(|| start..start + inner.len())
 }

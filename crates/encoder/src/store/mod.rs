@@ -321,8 +321,10 @@ impl Records {
         let pack = self.packs.get_mut(number).ok_or_else(absent)?;
         let bytes = pack.read(key, place);
         let bytes = bytes.map_err(|error| EncoderError::store(pack.path(), error))?;
-        let codes = record::read(&pack.path().display().to_string(), &bytes);
-        codes.map_err(|error| EncoderError::store(pack.path(), io::Error::other(error)))
+        record::read(&bytes).map_err(|damage| {
+            let error = damage.of(&pack.path().display().to_string());
+            EncoderError::store(pack.path(), io::Error::other(error))
+        })
     }
 }
 

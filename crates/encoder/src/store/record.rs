@@ -8,9 +8,8 @@
 //!
 //! Fresh codes take the same way as stored ones, so both have the same rounding.
 
-use siskin_core::bytes::{Reader, Writer};
+use siskin_core::bytes::{Reader, Result, Writer};
 use siskin_core::encoded::{PassageCodes, TokenWinners};
-use siskin_core::error::Result;
 use siskin_core::ids::PieceId;
 
 /// The largest 16-bit float.
@@ -42,9 +41,9 @@ fn write_floats(writer: &mut Writer, values: &[f32]) {
     }
 }
 
-/// Reads bytes of [`write`]; `file` names them in errors.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<PassageCodes> {
-    let mut reader = Reader::new(file, bytes);
+/// Reads bytes of [`write`].
+pub(super) fn read(bytes: &[u8]) -> Result<PassageCodes> {
+    let mut reader = Reader::new(bytes);
     let tokens = reader.count(8)?;
     let pieces = (0..tokens)
         .map(|_| reader.varint().map(PieceId))
@@ -97,7 +96,7 @@ mod tests {
     #[test]
     fn what_is_written_comes_back() {
         for codes in [codes(), PassageCodes::default()] {
-            assert_eq!(read("x", &write(&codes)).unwrap(), codes);
+            assert_eq!(read(&write(&codes)).unwrap(), codes);
         }
     }
 
@@ -105,17 +104,17 @@ mod tests {
     fn numbers_are_rounded_once() {
         let mut fresh = codes();
         fresh.dense = vec![0.1, 1e9, f32::NEG_INFINITY];
-        let once = read("x", &write(&fresh)).unwrap();
+        let once = read(&write(&fresh)).unwrap();
         assert_eq!(once.dense[1..], [LARGEST, -LARGEST]);
         assert!(once.dense[0] != 0.1 && (once.dense[0] - 0.1).abs() < 1e-4);
-        assert_eq!(read("x", &write(&once)).unwrap(), once);
+        assert_eq!(read(&write(&once)).unwrap(), once);
     }
 
     #[test]
     fn cut_bytes_are_refused() {
         let bytes = write(&codes());
         for end in 0..bytes.len() {
-            assert!(read("x", &bytes[..end]).is_err(), "cut at byte {end}");
+            assert!(read(&bytes[..end]).is_err(), "cut at byte {end}");
         }
     }
 }

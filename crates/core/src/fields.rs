@@ -1,0 +1,154 @@
+//! Reading JSON objects, whoever parsed them: `serde_json` here, in a browser its own parser. Code that
+//! serde derives for each type would be a tenth of the small browser module.
+
+use std::cell::Cell;
+
+/// An object with values by name.
+pub trait Fields: Sized {
+    /// The number of this name.
+    fn number(&self, name: &str) -> Option<f64>;
+
+    /// The text of this name.
+    fn text(&self, name: &str) -> Option<String>;
+
+    /// The object of this name.
+    fn object(&self, name: &str) -> Option<Self>;
+
+    /// The objects in the array of this name.
+    fn objects(&self, name: &str) -> Option<Vec<Self>>;
+}
+
+impl Fields for serde_json::Value {
+    fn number(&self, name: &str) -> Option<f64> {
+        self.get(name)?.as_f64()
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name)?.as_str().map(str::to_owned)
+    }
+
+    fn object(&self, name: &str) -> Option<Self> {
+        self.get(name).filter(|value| value.is_object()).cloned()
+    }
+
+    fn objects(&self, name: &str) -> Option<Vec<Self>> {
+        self.get(name)?.as_array().cloned()
+    }
+}
+
+/// Reads an object's values one after the other; what is missing is told at the end, by
+/// [`Reading::misfit`], so that types are read without a branch for every value.
+#[derive(Debug)]
+pub struct Reading<'a, F> {
+    fields: Option<F>,
+    misfit: &'a Cell<Option<&'static str>>,
+}
+
+impl<'a, F: Fields> Reading<'a, F> {
+    /// Begins with an object; `misfit` gets the name of a value that is not what it should be.
+    pub fn new(fields: F, misfit: &'a Cell<Option<&'static str>>) -> Self {
+        Self {
+            fields: Some(fields),
+            misfit,
+        }
+    }
+
+    /// Remembers that the value of this name is not what it should be.
+    pub fn misfit(&self, name: &'static str) {
+        self.misfit.set(self.misfit.get().or(Some(name)));
+    }
+
+    fn value<T>(&self, name: &'static str, get: impl FnOnce(&F) -> Option<T>) -> Option<T> {
+        let value = self.fields.as_ref().and_then(get);
+        if value.is_none() {
+            self.misfit(name);
+        }
+        value
+    }
+
+    /// A number.
+    #[inline(never)]
+    pub fn number(&self, name: &'static str) -> f64 {
+        let number = self.value(name, |fields| fields.number(name));
+        number.unwrap_or_default()
+    }
+
+    /// A number of lower precision.
+    pub fn weight(&self, name: &'static str) -> f32 {
+        self.number(name) as f32
+    }
+
+    /// A whole number of 0 to 2³² − 1.
+    #[inline(never)]
+    pub fn count(&self, name: &'static str) -> u32 {
+        let number = self.number(name);
+        let count = number as u32;
+        if f64::from(count) != number {
+            self.misfit(name);
+        }
+        count
+    }
+
+    /// A text.
+    #[inline(never)]
+    pub fn text(&self, name: &'static str) -> String {
+        let text = self.value(name, |fields| fields.text(name));
+        text.unwrap_or_default()
+    }
+
+    /// An object.
+    #[inline(never)]
+    pub fn object(&self, name: &'static str) -> Self {
+        Self {
+            fields: self.value(name, |fields| fields.object(name)),
+            misfit: self.misfit,
+        }
+    }
+
+    /// The objects in an array.
+    #[inline(never)]
+    pub fn objects(&self, name: &'static str) -> Vec<Self> {
+        let objects = self.value(name, |fields| fields.objects(name));
+        let reading = |fields| Self::new(fields, self.misfit);
+        objects
+            .unwrap_or_default()
+            .into_iter()
+            .map(reading)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_value_that_is_missing_or_of_another_kind_is_told() {
+        let fields = json!({
+            "a": 7, "b": -1, "c": 0.5, "d": 4_294_967_296u64, "e": "7", "f": {"g": 1}, "h": [{"i": 2}]
+        });
+        let read = |read: &dyn Fn(&Reading<'_, serde_json::Value>)| {
+            let misfit = Cell::new(None);
+            read(&Reading::new(fields.clone(), &misfit));
+            misfit.get()
+        };
+        assert_eq!(read(&|all| assert_eq!(all.count("a"), 7)), None);
+        assert_eq!(read(&|all| assert_eq!(all.weight("c"), 0.5)), None);
+        assert_eq!(read(&|all| assert_eq!(all.text("e"), "7")), None);
+        assert_eq!(read(&|all| assert_eq!(all.object("f").count("g"), 1)), None);
+        assert_eq!(
+            read(&|all| assert_eq!(all.objects("h")[0].count("i"), 2)),
+            None
+        );
+        for name in ["b", "c", "d", "e", "z"] {
+            let count = |all: &Reading<'_, serde_json::Value>| {
+                let _ = all.count(name);
+            };
+            assert_eq!(read(&count), Some(name));
+        }
+        assert_eq!(read(&|all| drop(all.object("z").text("a"))), Some("z"));
+        assert_eq!(read(&|all| drop(all.object("h"))), Some("h"));
+        assert_eq!(read(&|all| drop(all.objects("f"))), Some("f"));
+    }
+}
