@@ -278,7 +278,7 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             mean_share: 0.1,
-            code_shards: 10,
+            code_shards: 6,
             table: Weights {
                 words: 1.0,
                 meaning_first: 0.5,

@@ -384,11 +384,15 @@ impl Engine {
         let terms = query::terms(query.text, &self.analyzer)?;
         let analyzed = self.analyze(query, &terms, &mut wanted)?;
         let overlaps = self.overlaps(query, &mut wanted)?;
+        let weights = self.weights(query.mode);
         if !wanted.is_empty() {
+            if weights.is_some() {
+                self.want_whole_codes(&mut wanted);
+            }
             return Ok(Step::Needs(wanted.into_needs()));
         }
         let pages = self.manifest.pages as usize;
-        let Some(weights) = self.weights(query.mode) else {
+        let Some(weights) = weights else {
             return Ok(Step::Done(Ranked::by_words(analyzed, query.text, pages)));
         };
         let mut ranked = Ranked::first_stage(analyzed, query.text, pages, weights, &overlaps);
@@ -423,6 +427,15 @@ impl Engine {
             Mode::Words => None,
             Mode::Table => Some(&self.manifest.ranking.table),
             Mode::Full => Some(&self.manifest.ranking.full),
+        }
+    }
+
+    /// Codes of which there is but one shard are needed whatever the words find: with the words' shards
+    /// they cost no round trip of their own.
+    fn want_whole_codes(&self, wanted: &mut Wanted) {
+        let whole = shard(Kind::Codes, 0);
+        if self.manifest.shards.codes.len() == 1 && self.loaded.get(&whole).is_none() {
+            wanted.insert(whole);
         }
     }
 

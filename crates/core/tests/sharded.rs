@@ -294,10 +294,14 @@ fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
 }
 
 fn site() -> Bundle {
+    site_in(tiny_shards())
+}
+
+fn site_in(shards: ShardSizes) -> Bundle {
     let pages: Vec<PageWords> = (0..24)
         .map(|i| vec![vec![i % 8, (i / 3) % 8], vec![i % 5]])
         .collect();
-    bundle(&pages, tiny_shards()).unwrap()
+    bundle(&pages, shards).unwrap()
 }
 
 #[test]
@@ -309,6 +313,24 @@ fn a_question_takes_three_rounds() {
         let (rounds, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
         assert!(rounds <= 3, "{text}: {rounds} rounds");
         assert!(!answer.results.is_empty());
+    }
+}
+
+#[test]
+fn codes_in_one_file_come_with_the_words() {
+    let whole = ShardSizes {
+        whole_codes_bytes: usize::MAX,
+        ..tiny_shards()
+    };
+    for (shards, together) in [(whole, true), (tiny_shards(), false)] {
+        let engine = Engine::new(site_in(shards).manifest);
+        for (mode, wanted) in [(Mode::Table, together), (Mode::Words, false)] {
+            let Step::Needs(needs) = engine.search(&query("share threads", mode)).unwrap() else {
+                panic!("nothing is loaded");
+            };
+            let codes = needs.iter().filter(|need| need.shard.kind == Kind::Codes);
+            assert_eq!(codes.count(), usize::from(wanted), "{mode}");
+        }
     }
 }
 

@@ -65,9 +65,9 @@ impl Default for ShardSizes {
         let size = |target_bytes, most| ShardSize { target_bytes, most };
         Self {
             common: size(9 << 8, 440),
-            words: size(8 << 10, 260),
+            words: size(8 << 10, 420),
             foreign: size(36 << 10, 80),
-            codes: size(1 << 10, 560),
+            codes: size(3 << 10, 400),
             whole_codes_bytes: 48 << 10,
             records: size(8 << 10, 560),
             record_blocks: BlockSize {
