@@ -68,7 +68,7 @@ impl Default for ShardSizes {
             words: size(8 << 10, 420),
             foreign: size(36 << 10, 80),
             codes: size(3 << 10, 400),
-            whole_codes_bytes: 48 << 10,
+            whole_codes_bytes: 64 << 10,
             records: size(8 << 10, 560),
             record_blocks: BlockSize {
                 bytes: 6 << 10,
