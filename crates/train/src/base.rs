@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
 
 use crate::bert::{Bert, Config};
+use crate::hash::sha256_hex;
 use crate::tokenize::Tokenizer;
 
 /// Longest input in word pieces, `[CLS]` and `[SEP]` included.
@@ -17,6 +18,8 @@ pub const MAX_TOKENS: usize = 128;
 pub struct Base {
     /// The folder it was read from.
     pub folder: PathBuf,
+    /// SHA-256 of its weights' file, in hex.
+    pub id: String,
     /// Shapes of the network.
     pub config: Config,
     /// Weights by their published names, f32.
@@ -36,11 +39,14 @@ impl Base {
         );
         let config = read_config(&folder.join("config.json"))?;
         let path = folder.join("model.safetensors");
-        let mut weights = candle_core::safetensors::load(&path, device)
-            .with_context(|| format!("cannot read weights {}", path.display()))?;
+        let unreadable = || format!("cannot read weights {}", path.display());
+        let bytes = std::fs::read(&path).with_context(unreadable)?;
+        let mut weights =
+            candle_core::safetensors::load_buffer(&bytes, device).with_context(unreadable)?;
         weights.retain(|_, tensor| tensor.dtype().is_float());
         Ok(Self {
             folder: folder.to_owned(),
+            id: sha256_hex(&bytes),
             config,
             weights,
         })

@@ -8,10 +8,13 @@
 //! state.json             State: what was asked for, and how far it came
 //! ```
 //!
-//! All files are written beside their old versions before the first is replaced; `step` tells
-//! whether the optimizer's state belongs to `state.json`.
+//! All files are written beside their old versions, `*.partial`, and then the list of them, `replacing`;
+//! only then are they renamed. Whoever finds that list finishes the renaming: a folder holds a whole
+//! checkpoint whenever the program or the machine stops.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -43,6 +46,12 @@ pub struct State {
     /// Names of the collections that heads were sampled from and trained on.
     #[serde(default)]
     pub collections: Vec<String>,
+    /// SHA-256 of the base model's weights, in hex; empty where that was not kept.
+    #[serde(default)]
+    pub base: String,
+    /// SHA-256 of the training pairs in hex; empty before the first step.
+    #[serde(default)]
+    pub pairs: String,
     /// How it was made: the settings of `fit`.
     #[serde(default)]
     pub config: serde_json::Value,
@@ -67,6 +76,7 @@ impl Checkpoint {
     /// # Errors
     /// When a file is missing, malformed, or does not fit `state.json`.
     pub fn load(folder: &Path, device: &Device) -> Result<Self> {
+        finish_replacing(folder)?;
         let path = folder.join("state.json");
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("no checkpoint: cannot read {}", path.display()))?;
@@ -90,6 +100,7 @@ impl Checkpoint {
     pub fn save(&self, folder: &Path) -> Result<()> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
+        finish_replacing(folder)?;
         let mut files = Replacement::new(folder);
         files.tensors("heads.safetensors", &self.named_heads())?;
         if let Some(backbone) = &self.backbone {
@@ -120,9 +131,24 @@ impl Checkpoint {
         ensure!(
             step == expected,
             "optimizer.safetensors is of step {step}, state.json of step {expected}: \
-             writing was interrupted, take an older checkpoint"
+             they were copied from two checkpoints, copy one as a whole"
         );
         Ok(moments)
+    }
+
+    /// Refuses another base model than the one that the checkpoint was made with.
+    ///
+    /// # Errors
+    /// When it is another.
+    pub fn check_base(&self, base: &Base) -> Result<()> {
+        let made_with = &self.state.base;
+        ensure!(
+            made_with.is_empty() || *made_with == base.id,
+            "the checkpoint was made with the base model {made_with:.12}, {} is {:.12}",
+            base.folder.display(),
+            base.id
+        );
+        Ok(())
     }
 
     fn named_heads(&self) -> HashMap<String, Tensor> {
@@ -148,7 +174,10 @@ impl Checkpoint {
 /// Name of the scalar that ties `optimizer.safetensors` to `state.json`.
 const STEP: &str = "step";
 
-/// Files written under a temporary name, then renamed all together.
+/// Lists the files of a checkpoint that is complete but not all in its place.
+const REPLACING: &str = "replacing";
+
+/// Files written under temporary names, then renamed all together.
 struct Replacement<'a> {
     folder: &'a Path,
     names: Vec<&'static str>,
@@ -165,31 +194,61 @@ impl<'a> Replacement<'a> {
     fn tensors(&mut self, name: &'static str, tensors: &HashMap<String, Tensor>) -> Result<()> {
         let path = self.add(name);
         candle_core::safetensors::save(tensors, &path)
-            .with_context(|| format!("cannot write {}", path.display()))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        to_disk(&path)
     }
 
     fn text(&mut self, name: &'static str, text: &str) -> Result<()> {
         let path = self.add(name);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        to_disk(&path)
     }
 
     fn add(&mut self, name: &'static str) -> PathBuf {
         self.names.push(name);
-        self.temporary(name)
+        partial(self.folder, name)
     }
 
-    fn temporary(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.partial"))
+    fn commit(mut self) -> Result<()> {
+        let names = self.names.join("\n");
+        self.text(REPLACING, &names)?;
+        rename(
+            &partial(self.folder, REPLACING),
+            &self.folder.join(REPLACING),
+        )?;
+        finish_replacing(self.folder)
     }
+}
 
-    fn commit(self) -> Result<()> {
-        for name in &self.names {
-            let path = self.folder.join(name);
-            std::fs::rename(self.temporary(name), &path)
-                .with_context(|| format!("cannot replace {}", path.display()))?;
+/// Puts the files of a checkpoint in their places if that was begun. Can itself be interrupted.
+fn finish_replacing(folder: &Path) -> Result<()> {
+    let list = folder.join(REPLACING);
+    let names = match std::fs::read_to_string(&list) {
+        Ok(names) => names,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).context(format!("cannot read {}", list.display())),
+    };
+    for name in names.lines() {
+        let from = partial(folder, name);
+        if from.exists() {
+            rename(&from, &folder.join(name))?;
         }
-        Ok(())
     }
+    std::fs::remove_file(&list).with_context(|| format!("cannot remove {}", list.display()))
+}
+
+fn partial(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.partial"))
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to).with_context(|| format!("cannot replace {}", to.display()))
+}
+
+/// Waits until the file's content is on the disk.
+fn to_disk(path: &Path) -> Result<()> {
+    let synced = File::open(path).and_then(|file| file.sync_all());
+    synced.with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn load_optional(path: &Path, device: &Device) -> Result<Option<HashMap<String, Tensor>>> {
@@ -218,4 +277,74 @@ fn load_heads(path: &Path, buckets: &[Bucket], device: &Device) -> Result<Vec<He
             Head::new(weight, bias, bucket.k)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candle_core::DType;
+
+    fn checkpoint(step: usize) -> Result<Checkpoint> {
+        let weight = Tensor::full(step as f32, (3, 2), &Device::Cpu)?;
+        let bias = Tensor::zeros(3, DType::F32, &Device::Cpu)?;
+        Ok(Checkpoint {
+            state: State {
+                buckets: vec![Bucket {
+                    layer: 1,
+                    n: 3,
+                    k: 1,
+                }],
+                step,
+                ..State::default()
+            },
+            heads: vec![Head::new(weight, bias, 1)?],
+            backbone: None,
+            optimizer: Some(HashMap::new()),
+        })
+    }
+
+    /// The step of a folder's checkpoint, which every file must have.
+    fn step_of(folder: &Path) -> Result<usize> {
+        let checkpoint = Checkpoint::load(folder, &Device::Cpu)?;
+        checkpoint.moments()?;
+        let weight = checkpoint.heads[0].weight.flatten_all()?.to_vec1::<f32>()?;
+        assert_eq!(weight[0] as usize, checkpoint.state.step);
+        Ok(checkpoint.state.step)
+    }
+
+    #[test]
+    fn a_checkpoint_is_whole_wherever_writing_stops() -> Result<()> {
+        let next = tempfile::tempdir()?;
+        checkpoint(2)?.save(next.path())?;
+        let names = ["heads.safetensors", "optimizer.safetensors", "state.json"];
+        // `written` files are there under their temporary names, then the list, then renames.
+        for stop in 0..=2 * names.len() + 1 {
+            let folder = tempfile::tempdir()?;
+            let folder = folder.path();
+            checkpoint(1)?.save(folder)?;
+            for (i, name) in names.iter().enumerate() {
+                let renamed = stop > names.len() + 1 + i;
+                let to = match renamed {
+                    true => folder.join(name),
+                    false => partial(folder, name),
+                };
+                if stop > i {
+                    std::fs::copy(next.path().join(name), to)?;
+                }
+            }
+            let listed = stop > names.len();
+            if listed {
+                std::fs::write(folder.join(REPLACING), names.join("\n"))?;
+            }
+            assert_eq!(
+                step_of(folder)?,
+                if listed { 2 } else { 1 },
+                "stopped at {stop}"
+            );
+            checkpoint(3)?.save(folder)?;
+            assert_eq!(step_of(folder)?, 3);
+            assert!(!folder.join(REPLACING).exists());
+        }
+        Ok(())
+    }
 }

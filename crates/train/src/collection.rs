@@ -3,10 +3,10 @@
 //! A folder holds `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl` (`_id`, `text`) and
 //! `qrels/SPLIT.tsv` (`query-id`, `corpus-id`, `score`, with a header line).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -29,9 +29,33 @@ pub struct Collection {
     pub passages: Vec<String>,
     /// Queries.
     pub queries: Vec<String>,
-    /// Relevant pairs of the `train` split; empty if it has none.
+    /// Relevant pairs of the `train` split, each once; empty if it has none.
     pub pairs: Vec<Pair>,
+    /// Lines that are in none of these.
+    pub left_out: Vec<LeftOut>,
 }
+
+/// A line that nothing is learned from, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The file.
+    pub file: PathBuf,
+    /// Its line, the first being 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+/// More characters than this are data, not a text that somebody reads.
+const LONGEST_TEXT_CHARACTERS: usize = 200_000;
+/// So many lines of each reason and file are named, the others counted.
+const NAMED_LINES: usize = 5;
+
+const EMPTY: &str = "an empty text";
+const HUGE: &str = "a text of more than 200,000 characters";
+const SAME_ID: &str = "an _id that an earlier line has";
+const SAME_PAIR: &str = "a pair that an earlier line has";
+const OF_LEFT_OUT: &str = "a pair of a text that was left out";
 
 #[derive(Deserialize)]
 struct Document {
@@ -43,8 +67,16 @@ struct Document {
     text: String,
 }
 
+/// The texts of a file and where they are by their id; `None` for those left out.
+#[derive(Default)]
+struct Texts {
+    positions: HashMap<String, Option<usize>>,
+    texts: Vec<String>,
+}
+
 impl Collection {
-    /// Reads the collection in `folder`.
+    /// Reads the collection in `folder`. Lines with an empty or huge text and lines that say again what an
+    /// earlier one said are left out.
     ///
     /// # Errors
     /// When a file is missing or malformed, or a judgment names an unknown text.
@@ -52,36 +84,91 @@ impl Collection {
         let name = folder
             .file_name()
             .context("a collection is a folder with a name")?;
-        let (passage_ids, passages) = read_texts(&folder.join("corpus.jsonl"))?;
-        let (query_ids, queries) = read_texts(&folder.join("queries.jsonl"))?;
+        let mut left_out = Vec::new();
+        let passages = read_texts(&folder.join("corpus.jsonl"), &mut left_out)?;
+        let queries = read_texts(&folder.join("queries.jsonl"), &mut left_out)?;
         let judgments = folder.join("qrels").join("train.tsv");
         let pairs = if judgments.exists() {
-            read_pairs(&judgments, &query_ids, &passage_ids)?
+            read_pairs(&judgments, &queries, &passages, &mut left_out)?
         } else {
             Vec::new()
         };
         Ok(Self {
             name: name.to_string_lossy().into_owned(),
-            passages,
-            queries,
+            passages: passages.texts,
+            queries: queries.texts,
             pairs,
+            left_out,
         })
+    }
+
+    /// What was left out, for people: by file and reason how many lines, and the first of them.
+    #[must_use]
+    pub fn report(&self) -> Vec<String> {
+        let mut groups: Vec<(&Path, &str, Vec<usize>)> = Vec::new();
+        for LeftOut { file, line, reason } in &self.left_out {
+            let group = groups
+                .iter_mut()
+                .find(|(known, why, _)| known == file && why == reason);
+            match group {
+                Some((_, _, lines)) => lines.push(*line),
+                None => groups.push((file, reason, vec![*line])),
+            }
+        }
+        let line = |(file, reason, lines): (&Path, &str, Vec<usize>)| {
+            let named: Vec<String> = lines
+                .iter()
+                .take(NAMED_LINES)
+                .map(usize::to_string)
+                .collect();
+            let more = match lines.len().saturating_sub(NAMED_LINES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "{}: left out {reason}: line {}{more}",
+                file.display(),
+                named.join(", ")
+            )
+        };
+        groups.into_iter().map(line).collect()
     }
 }
 
-/// Positions by id, and the texts in that order.
-fn read_texts(path: &Path) -> Result<(HashMap<String, usize>, Vec<String>)> {
-    let mut positions = HashMap::new();
-    let mut texts = Vec::new();
-    for line in lines(path)? {
-        let line = line?;
-        let document: Document = serde_json::from_str(&line)
-            .with_context(|| format!("{} line {}", path.display(), texts.len() + 1))?;
-        positions.insert(document.id, texts.len());
-        texts.push(joined(&document.title, &document.text));
+fn read_texts(path: &Path, left_out: &mut Vec<LeftOut>) -> Result<Texts> {
+    let mut read = Texts::default();
+    for (number, line) in (1..).zip(lines(path)?) {
+        let place = || format!("{} line {number}", path.display());
+        let document: Document =
+            serde_json::from_str(&line.with_context(place)?).with_context(place)?;
+        let text = joined(&document.title, &document.text);
+        let reason = match read.positions.contains_key(&document.id) {
+            true => Some(SAME_ID),
+            false => unusable(&text),
+        };
+        if let Some(reason) = reason {
+            read.positions.entry(document.id).or_default();
+            left_out.push(LeftOut {
+                file: path.to_owned(),
+                line: number,
+                reason,
+            });
+        } else {
+            read.positions.insert(document.id, Some(read.texts.len()));
+            read.texts.push(text);
+        }
     }
-    ensure!(!texts.is_empty(), "{} holds no texts", path.display());
-    Ok((positions, texts))
+    ensure!(!read.texts.is_empty(), "{} holds no texts", path.display());
+    Ok(read)
+}
+
+/// Why nothing can be learned from a text.
+fn unusable(text: &str) -> Option<&'static str> {
+    if !text.chars().any(char::is_alphanumeric) {
+        return Some(EMPTY);
+    }
+    let huge = text.chars().nth(LONGEST_TEXT_CHARACTERS).is_some();
+    huge.then_some(HUGE)
 }
 
 /// Title and text as the encoder reads them: one a line.
@@ -95,38 +182,148 @@ fn joined(title: &str, text: &str) -> String {
 
 fn read_pairs(
     path: &Path,
-    queries: &HashMap<String, usize>,
-    passages: &HashMap<String, usize>,
+    queries: &Texts,
+    passages: &Texts,
+    left_out: &mut Vec<LeftOut>,
 ) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
-    for (number, line) in lines(path)?.enumerate().skip(1) {
+    let mut known = HashSet::new();
+    for (number, line) in (1..).zip(lines(path)?).skip(1) {
         let line = line?;
-        let pair = parse_judgment(&line, queries, passages)
-            .with_context(|| format!("{} line {}: {line:?}", path.display(), number + 1))?;
-        pairs.extend(pair);
+        let place = || format!("{} line {number}: {line:?}", path.display());
+        let (query, passage, score) = parse_judgment(&line).with_context(place)?;
+        let query = *queries
+            .positions
+            .get(query)
+            .context("no such query")
+            .with_context(place)?;
+        let passage = passages.positions.get(passage).context("no such passage");
+        let passage = *passage.with_context(place)?;
+        if score <= 0.0 {
+            continue;
+        }
+        let pair = query
+            .zip(passage)
+            .map(|(query, passage)| Pair { query, passage });
+        let reason = match pair {
+            None => OF_LEFT_OUT,
+            Some(pair) if known.insert(pair) => {
+                pairs.push(pair);
+                continue;
+            }
+            Some(_) => SAME_PAIR,
+        };
+        left_out.push(LeftOut {
+            file: path.to_owned(),
+            line: number,
+            reason,
+        });
     }
     Ok(pairs)
 }
 
-/// The pair of one judgment, `None` if it says "not relevant".
-fn parse_judgment(
-    line: &str,
-    queries: &HashMap<String, usize>,
-    passages: &HashMap<String, usize>,
-) -> Result<Option<Pair>> {
+/// Query, passage and score of one judgment.
+fn parse_judgment(line: &str) -> Result<(&str, &str, f32)> {
     let mut fields = line.split('\t');
     let mut field = || {
         fields
             .next()
             .context("expected query-id, corpus-id and score")
     };
-    let query = *queries.get(field()?).context("no such query")?;
-    let passage = *passages.get(field()?).context("no such passage")?;
-    let score: f32 = field()?.trim().parse().context("the score is no number")?;
-    Ok((score > 0.0).then_some(Pair { query, passage }))
+    let (query, passage) = (field()?, field()?);
+    let score = field()?.trim().parse().context("the score is no number")?;
+    Ok((query, passage, score))
 }
 
 fn lines(path: &Path) -> Result<std::io::Lines<BufReader<File>>> {
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(BufReader::new(file).lines())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, passages: &[&str], queries: &[&str], pairs: &str) -> Result<()> {
+        let json = |texts: &[&str], letter: char| -> String {
+            let lines = texts.iter().enumerate().map(|(i, text)| {
+                let (id, text) = match text.split_once('=') {
+                    Some((id, text)) => (id.to_owned(), text),
+                    None => (format!("{letter}{}", i + 1), *text),
+                };
+                serde_json::json!({ "_id": id, "text": text }).to_string() + "\n"
+            });
+            lines.collect()
+        };
+        std::fs::create_dir_all(folder.join("qrels"))?;
+        std::fs::write(folder.join("corpus.jsonl"), json(passages, 'p'))?;
+        std::fs::write(folder.join("queries.jsonl"), json(queries, 'q'))?;
+        let header = "query-id\tcorpus-id\tscore\n";
+        std::fs::write(folder.join("qrels/train.tsv"), format!("{header}{pairs}"))?;
+        Ok(())
+    }
+
+    #[test]
+    fn lines_that_teach_nothing_are_left_out_and_named() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let huge = "x".repeat(LONGEST_TEXT_CHARACTERS + 1);
+        let passages = ["cats", " \n", "p1=dogs", &huge, "cats", "gnus"];
+        let pairs = "q1\tp1\t1\nq1\tp1\t1\nq2\tp2\t1\nq2\tp6\t1\nq1\tp6\t0\n";
+        write(folder.path(), &passages, &["cat?", "gnu?"], pairs)?;
+        let collection = Collection::read(folder.path())?;
+        assert_eq!(collection.passages, ["cats", "cats", "gnus"]);
+        let pair = |query, passage| Pair { query, passage };
+        assert_eq!(collection.pairs, [pair(0, 0), pair(1, 2)]);
+        let found: Vec<_> = collection
+            .left_out
+            .iter()
+            .map(|left| (left.line, left.reason))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (2, EMPTY),
+                (3, SAME_ID),
+                (4, HUGE),
+                (3, SAME_PAIR),
+                (4, OF_LEFT_OUT)
+            ]
+        );
+        let report = collection.report();
+        assert!(
+            report[0].ends_with("corpus.jsonl: left out an empty text: line 2"),
+            "{report:?}"
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn many_lines_are_counted() {
+        let left = |line| LeftOut {
+            file: "f".into(),
+            line,
+            reason: EMPTY,
+        };
+        let collection = Collection {
+            left_out: (1..=8).map(left).collect(),
+            ..Collection::default()
+        };
+        let expected = "f: left out an empty text: line 1, 2, 3, 4, 5 and 3 more";
+        assert_eq!(collection.report(), [expected]);
+    }
+
+    #[test]
+    fn an_unknown_text_is_an_error_with_its_line() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        for (pairs, words) in [
+            ("q1\tp1\t1\nq1\tp9\t1\n", "train.tsv line 3"),
+            ("q1\tp1\n", "expected query-id, corpus-id and score"),
+            ("q1\tp1\tyes\n", "the score is no number"),
+        ] {
+            write(folder.path(), &["cats"], &["cat?"], pairs)?;
+            let error = format!("{:#}", Collection::read(folder.path()).unwrap_err());
+            assert!(error.contains(words), "{error}");
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use candle_core::backprop::GradStore;
 use candle_core::{Tensor, Var};
 
@@ -69,9 +69,14 @@ impl AdamW {
     /// `schedule` scales the learning rates. Returns the norm before clipping.
     ///
     /// # Errors
-    /// When a variable got no gradient; the message names it.
+    /// When a variable got no gradient; the message names it. When the norm is not finite; nothing has
+    /// moved then.
     pub fn update(&mut self, gradients: &GradStore, max_norm: f64, schedule: f64) -> Result<f64> {
         let norm = self.gradient_norm(gradients)?;
+        ensure!(
+            norm.is_finite(),
+            "the norm of the gradients is {norm}: lower the learning rates"
+        );
         let clip = (max_norm / (norm + 1e-12)).min(1.0);
         self.step += 1;
         for group in &self.groups {

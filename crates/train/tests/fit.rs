@@ -86,6 +86,50 @@ fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
 }
 
 #[test]
+fn a_run_that_was_killed_goes_on_from_its_last_checkpoint() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("whole", "--buckets 2:24:2")?;
+    bench.fit("killed", "--buckets 2:24:2 --stop-after 4")?;
+    // As if it had been killed in step 7: two steps and half a line after the checkpoint.
+    let metrics = bench.path("killed").join("metrics.jsonl");
+    let mut text = std::fs::read_to_string(&metrics)?;
+    text.push_str("{\"step\":5,\"loss\":1}\n{\"step\":6,\"loss\":1}\n{\"step\":7,\"lo");
+    std::fs::write(&metrics, text)?;
+    std::fs::write(
+        bench.path("killed").join("heads.safetensors.partial"),
+        "half",
+    )?;
+    bench.fit("killed", "--buckets 2:24:2 --resume")?;
+    for name in ["heads.safetensors", "metrics.jsonl", "state.json"] {
+        assert_eq!(
+            bench.file("whole", name)?,
+            bench.file("killed", name)?,
+            "{name}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_loss_that_is_no_number_stops_the_run_and_the_last_checkpoint_is_good() -> Result<()> {
+    let bench = Bench::new()?;
+    let wild = "--buckets 2:24:2 --head-learning-rate 1e38 --checkpoint-every 1 --warm-up-steps 0";
+    let error = format!("{:#}", bench.fit("out", wild).unwrap_err());
+    assert!(error.contains("lower the learning rates"), "{error}");
+    assert!(error.contains("stopped at step"), "{error}");
+    let metrics = bench.metrics("out")?;
+    let losses = metrics.iter().filter_map(|line| line["loss"].as_f64());
+    assert!(losses.clone().count() > 0 && losses.clone().all(f64::is_finite));
+    let checkpoint = Checkpoint::load(&bench.path("out"), &Device::Cpu)?;
+    assert_eq!(checkpoint.state.step, losses.count());
+    for head in checkpoint.heads {
+        let weights = head.weight.flatten_all()?.to_vec1::<f32>()?;
+        assert!(weights.iter().all(|weight| weight.is_finite()));
+    }
+    Ok(())
+}
+
+#[test]
 fn a_frozen_backbone_is_not_written_and_the_loss_falls() -> Result<()> {
     let bench = Bench::new()?;
     bench.fit("out", "--buckets 2:24:2 --steps 60 --measure-every 60")?;
@@ -196,6 +240,18 @@ fn what_cannot_go_on_is_refused_in_words() -> Result<()> {
     refused("--buckets 2:24:2", "holds a checkpoint");
     refused("--buckets 2:24:3 --resume", "resume with the same settings");
     refused("--buckets 9:24:2 --resume", "layer 9 of a network of 2");
+    let queries = bench.path("animals").join("queries.jsonl");
+    let text = std::fs::read_to_string(&queries)?;
+    std::fs::write(&queries, text.replace("ant", "bee"))?;
+    refused("--buckets 2:24:2 --resume", "give the same --pairs");
+    std::fs::write(&queries, text)?;
+    let weights = bench.path("base").join("model.safetensors");
+    let bytes = std::fs::read(&weights)?;
+    let mut other = bytes.clone();
+    other[bytes.len() - 2] ^= 1;
+    std::fs::write(&weights, other)?;
+    refused("--buckets 2:24:2 --resume", "made with the base model");
+    std::fs::write(&weights, bytes)?;
     let path = bench.path("out").join("state.json");
     let text = std::fs::read_to_string(&path)?.replace("\"step\": 8", "\"step\": 7");
     std::fs::write(&path, text)?;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use sha2::{Digest, Sha256};
 
 use super::manifest::File;
+use crate::hash::sha256_hex;
 
 /// An encoder folder being written beside its final place.
 pub struct Folder {
@@ -60,10 +60,9 @@ impl Folder {
     pub fn write(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.partial_path.join(name);
         std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-        let hash = Sha256::digest(bytes);
         let file = File {
             bytes: bytes.len() as u64,
-            sha256: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: sha256_hex(bytes),
         };
         self.files.insert(name.to_owned(), file);
         Ok(())

@@ -56,7 +56,7 @@ pub struct Args {
 /// When a file cannot be read or written, or the parts do not fit each other.
 pub fn run(args: &Args) -> Result<()> {
     let base = Base::open(&args.base, &Device::Cpu)?;
-    let source = Source::open(args)?;
+    let source = Source::open(args, &base)?;
     let mut folder = Folder::create(&args.out)?;
     folder.write("model.onnx", &source.onnx(&base, args.quantization)?)?;
     folder.write("tokenizer.json", &tokenizer(&args.base)?)?;
@@ -80,9 +80,13 @@ struct Source {
 }
 
 impl Source {
-    fn open(args: &Args) -> Result<Self> {
+    fn open(args: &Args, base: &Base) -> Result<Self> {
         let checkpoint = args.checkpoint.as_deref();
-        let load = |folder| Checkpoint::load(folder, &Device::Cpu);
+        let load = |folder| {
+            let checkpoint = Checkpoint::load(folder, &Device::Cpu)?;
+            checkpoint.check_base(base)?;
+            Ok::<_, anyhow::Error>(checkpoint)
+        };
         Ok(Self {
             checkpoint: checkpoint.map(load).transpose()?,
         })

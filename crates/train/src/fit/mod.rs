@@ -71,14 +71,52 @@ pub fn run(args: &Args) -> Result<()> {
         .iter()
         .map(|folder| Collection::read(folder))
         .collect::<Result<_>>()?;
-    let checkpoint = first_checkpoint(args, &base, &collections, &device)?;
-    if args.init_only {
-        return checkpoint.save(&args.out);
+    for line in collections.iter().flat_map(Collection::report) {
+        eprintln!("{line}");
     }
-    let data = Data::new(&collections, &base.tokenizer()?, &args.settings)?;
-    let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
-    let metrics = Metrics::open(&args.out)?;
-    train(trainer, &data, args, metrics)
+    let run = || {
+        let mut checkpoint = first_checkpoint(args, &base, &collections, &device)?;
+        if args.init_only {
+            return checkpoint.save(&args.out);
+        }
+        let data = Data::new(&collections, &base.tokenizer()?, &args.settings)?;
+        check_pairs(&mut checkpoint.state, &data)?;
+        let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
+        let metrics = Metrics::open(&args.out, trainer.step())?;
+        train(trainer, &data, args, metrics)
+    };
+    run().map_err(|error| advised(error, &args.settings))
+}
+
+/// Refuses to go on with other pairs than those of the steps made so far.
+fn check_pairs(state: &mut State, data: &Data) -> Result<()> {
+    let pairs = data.fingerprint();
+    ensure!(
+        state.step == 0 || state.pairs.is_empty() || state.pairs == pairs,
+        "the training pairs are not those that the run was begun with: give the same --pairs"
+    );
+    state.pairs = pairs;
+    Ok(())
+}
+
+/// Adds what to do about a GPU whose memory is full.
+fn advised(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
+    let text = format!("{error:?}").to_lowercase();
+    let is_full = ["out of memory", "out_of_memory"]
+        .iter()
+        .any(|words| text.contains(words));
+    if !is_full {
+        return error;
+    }
+    error.context(format!(
+        "the GPU's memory is full: lower --batch-pairs (now {}){}, or the number of dimensions in --buckets",
+        settings.batch_pairs,
+        if settings.trains_backbone() {
+            ", leave the backbone frozen (--backbone-learning-rate 0)"
+        } else {
+            ""
+        }
+    ))
 }
 
 /// The checkpoint from which training starts.
@@ -89,7 +127,7 @@ fn first_checkpoint(
     device: &Device,
 ) -> Result<Checkpoint> {
     if args.resume {
-        return resumed(args, device);
+        return resumed(args, base, device);
     }
     ensure!(
         !args.out.join("state.json").exists(),
@@ -97,14 +135,15 @@ fn first_checkpoint(
         args.out.display()
     );
     match &args.from {
-        Some(folder) => begun_from(folder, &args.settings, collections, device),
+        Some(folder) => begun_from(folder, base, &args.settings, collections, device),
         None => initial(&args.settings, base, collections, device),
     }
 }
 
-/// The checkpoint in --out, if it was begun with the same settings.
-fn resumed(args: &Args, device: &Device) -> Result<Checkpoint> {
+/// The checkpoint in --out, if it was begun with the same base model and settings.
+fn resumed(args: &Args, base: &Base, device: &Device) -> Result<Checkpoint> {
     let checkpoint = Checkpoint::load(&args.out, device)?;
+    checkpoint.check_base(base)?;
     // Through text, as state.json went: reading may change a number's last digit.
     let asked: serde_json::Value = serde_json::from_str(&serde_json::to_string(&args.settings)?)?;
     let begun = &checkpoint.state.config;
@@ -118,11 +157,13 @@ fn resumed(args: &Args, device: &Device) -> Result<Checkpoint> {
 /// The weights of another checkpoint, no step made.
 fn begun_from(
     folder: &Path,
+    base: &Base,
     settings: &Settings,
     collections: &[Collection],
     device: &Device,
 ) -> Result<Checkpoint> {
     let mut checkpoint = Checkpoint::load(folder, device)?;
+    checkpoint.check_base(base)?;
     let buckets = &checkpoint.state.buckets;
     ensure!(
         *buckets == settings.buckets,
@@ -130,6 +171,7 @@ fn begun_from(
         folder.display()
     );
     checkpoint.state.step = 0;
+    checkpoint.state.base.clone_from(&base.id);
     checkpoint.state.collections.extend(names(collections));
     checkpoint.state.collections.sort();
     checkpoint.state.collections.dedup();
@@ -164,6 +206,8 @@ fn initial(
         buckets: settings.buckets.clone(),
         step: 0,
         collections: names(collections),
+        base: base.id.clone(),
+        pairs: String::new(),
         config: serde_json::to_value(settings)?,
     };
     Ok(Checkpoint {
@@ -191,20 +235,31 @@ fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
-        let report = trainer.train_on(&data.batch(&batch))?;
+        let report = trainer.train_on(&data.batch(&batch));
+        let report = report.with_context(|| stopped_at(trainer.step(), args))?;
         metrics.step(trainer.step(), &report)?;
         progress.set_message(format!("loss {:.4}", report.loss));
         progress.inc(1);
-        if trainer.step() == end || trainer.step().is_multiple_of(settings.checkpoint_every) {
-            trainer.checkpoint()?.save(&args.out)?;
-        }
         if trainer.step() == settings.steps || trainer.step().is_multiple_of(settings.measure_every)
         {
             metrics.held_out(&trainer, data)?;
         }
+        if trainer.step() == end || trainer.step().is_multiple_of(settings.checkpoint_every) {
+            trainer.checkpoint()?.save(&args.out)?;
+        }
     }
     progress.abandon();
     Ok(())
+}
+
+/// Where a run that cannot go on stands.
+fn stopped_at(steps: usize, args: &Args) -> String {
+    let every = args.settings.checkpoint_every;
+    let kept = match steps - steps % every {
+        0 => "no checkpoint had been written".to_owned(),
+        kept => format!("{} holds step {kept} at least", args.out.display()),
+    };
+    format!("stopped at step {}; {kept}", steps + 1)
 }
 
 fn progress_bar(steps: usize) -> Result<ProgressBar> {
@@ -218,12 +273,21 @@ struct Metrics {
 }
 
 impl Metrics {
-    fn open(folder: &Path) -> Result<Self> {
+    /// Lines of steps that are made again, since no checkpoint has them, are dropped.
+    fn open(folder: &Path, step: usize) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         let path = folder.join("metrics.jsonl");
-        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let cannot_write = || format!("cannot write {}", path.display());
+        let kept = match step {
+            0 => String::new(),
+            _ => lines_up_to(&std::fs::read_to_string(&path).unwrap_or_default(), step),
+        };
+        let partial = folder.join("metrics.jsonl.partial");
+        std::fs::write(&partial, kept).with_context(cannot_write)?;
+        std::fs::rename(&partial, &path).with_context(cannot_write)?;
+        let file = OpenOptions::new().append(true).open(&path);
         Ok(Self {
-            file: file.with_context(|| format!("cannot write {}", path.display()))?,
+            file: file.with_context(cannot_write)?,
         })
     }
 
@@ -245,5 +309,44 @@ impl Metrics {
     fn held_out(&mut self, trainer: &Trainer, data: &Data) -> Result<()> {
         let scores = trainer.measure(&data.held_out)?;
         self.write(&json!({ "step": trainer.step(), "held_out": scores }))
+    }
+}
+
+/// The lines of a metrics file that are of a step up to `step`; one that was not finished is none.
+fn lines_up_to(text: &str, step: usize) -> String {
+    let is_kept = |line: &&str| {
+        let line: Option<serde_json::Value> = serde_json::from_str(line).ok();
+        let made = line.and_then(|line| line.get("step")?.as_u64());
+        made.is_some_and(|made| made <= step as u64)
+    };
+    let kept = text.lines().filter(is_kept);
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        settings: Settings,
+    }
+
+    #[test]
+    fn metrics_of_steps_that_are_made_again_are_dropped() {
+        let text = "{\"step\":0}\n{\"step\":2}\n{\"step\":3}\n{\"ste";
+        assert_eq!(lines_up_to(text, 2), "{\"step\":0}\n{\"step\":2}\n");
+    }
+
+    #[test]
+    fn a_full_gpu_is_told_with_what_to_lower() {
+        let settings = Command::parse_from(["fit"]).settings;
+        let full = anyhow::anyhow!("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")");
+        let full = format!("{:#}", advised(full, &settings));
+        assert!(full.contains("lower --batch-pairs (now 32)"), "{full}");
+        let other = format!("{:#}", advised(anyhow::anyhow!("no such file"), &settings));
+        assert_eq!(other, "no such file");
     }
 }

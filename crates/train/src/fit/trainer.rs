@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::data::{HeldOut, PairBatch};
@@ -125,16 +125,22 @@ impl Trainer {
     /// Makes one step on `pairs`.
     ///
     /// # Errors
-    /// When a variable gets no gradient, or tensors cannot be made.
+    /// When the loss or the gradients are not finite (nothing has moved then), when a variable gets no
+    /// gradient, or tensors cannot be made.
     pub fn train_on(&mut self, pairs: &PairBatch) -> Result<StepReport> {
         let losses = self.losses(pairs)?;
+        let loss = scalar(&losses.total)?;
+        ensure!(
+            loss.is_finite(),
+            "the loss is {loss}: lower the learning rates, or --max-gradient-norm"
+        );
         let gradients = losses.total.backward()?;
         let schedule = schedule(self.step, self.settings.warm_up_steps, self.settings.steps);
         let max_norm = self.settings.max_gradient_norm;
         let gradient_norm = self.optimizer.update(&gradients, max_norm, schedule)?;
         self.step += 1;
         Ok(StepReport {
-            loss: scalar(&losses.total)?,
+            loss,
             ranking: scalar(&losses.ranking)?,
             distillation: losses.distillation.as_ref().map_or(Ok(0.0), scalar)?,
             gradient_norm,

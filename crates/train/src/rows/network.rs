@@ -42,6 +42,9 @@ impl Network {
             .as_deref()
             .map(|folder| Checkpoint::load(folder, &device))
             .transpose()?;
+        if let Some(checkpoint) = &checkpoint {
+            checkpoint.check_base(&base)?;
+        }
         let tokenizer = base.tokenizer()?;
         let empty = tokenizer.encode("")?;
         let &[first, last] = empty.as_slice() else {
