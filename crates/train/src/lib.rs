@@ -1,11 +1,12 @@
 //! Trains UHD-BERT encoders with candle and exports them.
 //!
 //! The crate is the inside of the binary `siskin-train`, so it reports errors through `anyhow`.
-//! It knows nothing of Siskin's other crates: what it writes is a folder of files with golden
-//! vectors, and the encoder crate reads that.
+//! Of Siskin's other crates it knows the one that reads sites, for [`pairs`]. What it writes is a folder
+//! of files with golden vectors, and the encoder crate reads that.
 //!
 //! * [`bert`], [`tokenize`], [`encode`], [`wta`]: the network, from text to winners.
 //! * [`base`], [`fetch`], [`collection`], [`checkpoint`]: the files that come in and those that go out.
+//! * [`pairs`]: documentation to training pairs.
 //! * [`sample`], [`init`]: heads without a gradient step.
 //! * [`fit`], [`loss`], [`optimizer`]: training.
 //! * [`export`], [`onnx`], [`rows`]: what is made of a checkpoint.
@@ -24,6 +25,7 @@ pub mod init;
 pub mod loss;
 pub mod onnx;
 pub mod optimizer;
+pub mod pairs;
 pub mod random;
 pub mod rows;
 pub mod sample;

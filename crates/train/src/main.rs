@@ -1,7 +1,7 @@
 //! The `siskin-train` command.
 
 use clap::{Parser, Subcommand};
-use siskin_train::{export, fetch, fit, rows};
+use siskin_train::{export, fetch, fit, pairs, rows};
 
 /// Trains Siskin's encoder and exports it.
 #[derive(Parser, Debug)]
@@ -16,6 +16,8 @@ struct Arguments {
 enum Step {
     /// Copy or download a base model and check that it can be read.
     Base(fetch::Args),
+    /// Make training pairs of documentation: headings, words of links and titles with their passages.
+    Pairs(pairs::Args),
     /// Initialise the heads from whitened samples and train them, and the backbone, on pairs.
     Fit(fit::Args),
     /// Distil static rows, attention pooling and query centring from the encoder.
@@ -27,6 +29,7 @@ enum Step {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().step {
         Step::Base(args) => fetch::run(&args),
+        Step::Pairs(args) => pairs::run(&args),
         Step::Fit(args) => fit::run(&args),
         Step::Rows(args) => rows::run(&args),
         Step::Export(args) => export::run(&args),

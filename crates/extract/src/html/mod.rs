@@ -6,10 +6,13 @@ mod bounds;
 mod content;
 mod encoding;
 mod head;
+mod links;
 mod walk;
 
 use scraper::Html;
 use siskin_core::page::Page;
+
+pub use links::{Link, links};
 
 use crate::{ExtractError, outline::Outline, passages};
 
