@@ -144,20 +144,20 @@ impl Shards {
             fields.misfit("common_keys");
         }
         Self {
-            common: directory(fields.object("common")),
+            common: directory(&fields.object("common")),
             common_keys: filter.unwrap_or_default(),
-            words: directory(fields.object("words")),
-            foreign: directory(fields.object("foreign")),
-            spelling: directory(fields.object("spelling")),
-            codes: directory(fields.object("codes")),
-            records: directory(fields.object("records")),
-            map: fields.objects("map").into_iter().map(directory).collect(),
-            uhd: fields.objects("uhd").into_iter().map(directory).collect(),
+            words: directory(&fields.object("words")),
+            foreign: directory(&fields.object("foreign")),
+            spelling: directory(&fields.object("spelling")),
+            codes: directory(&fields.object("codes")),
+            records: directory(&fields.object("records")),
+            map: fields.objects("map").iter().map(directory).collect(),
+            uhd: fields.objects("uhd").iter().map(directory).collect(),
         }
     }
 }
 
-fn directory<K: Start, F: Fields>(fields: Reading<'_, F>) -> Directory<K> {
+fn directory<K: Start, F: Fields>(fields: &Reading<'_, F>) -> Directory<K> {
     let (starts, names) = (fields.text("starts"), fields.text("names"));
     let directory = Directory::read(&starts, names, fields.number("bytes") as u64);
     if directory.is_none() {

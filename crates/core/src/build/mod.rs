@@ -65,7 +65,7 @@ impl Default for ShardSizes {
         let size = |target_bytes, most| ShardSize { target_bytes, most };
         Self {
             common: size(9 << 8, 440),
-            words: size(8 << 10, 420),
+            words: size(4 << 10, 420),
             foreign: size(36 << 10, 80),
             codes: size(3 << 10, 400),
             whole_codes_bytes: 64 << 10,

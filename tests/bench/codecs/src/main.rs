@@ -89,7 +89,7 @@ fn write(list: &[u32]) -> Vec<u8> {
 }
 
 fn read(bytes: &[u8]) -> Vec<u32> {
-    let list = postings::read(&mut Reader::new("list", bytes), UNITS);
+    let list = postings::read(&mut Reader::new(bytes), UNITS);
     list.unwrap_or_default()
 }
 
