@@ -29,7 +29,7 @@ pub struct Collection {
     pub passages: Vec<String>,
     /// Queries.
     pub queries: Vec<String>,
-    /// Relevant pairs of the `train` split, each once; empty if it has none.
+    /// Relevant pairs of the split that was read, each once; empty if it has none.
     pub pairs: Vec<Pair>,
     /// Lines that are in none of these.
     pub left_out: Vec<LeftOut>,
@@ -75,19 +75,27 @@ struct Texts {
 }
 
 impl Collection {
-    /// Reads the collection in `folder`. Lines with an empty or huge text and lines that say again what an
+    /// Reads the collection in `folder` with the pairs of its `train` split. Lines with an empty or huge text and lines that say again what an
     /// earlier one said are left out.
     ///
     /// # Errors
     /// When a file is missing or malformed, or a judgment names an unknown text.
     pub fn read(folder: &Path) -> Result<Self> {
+        Self::read_split(folder, "train")
+    }
+
+    /// [`Collection::read`] with the pairs of another split, which are for measuring.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn read_split(folder: &Path, split: &str) -> Result<Self> {
         let name = folder
             .file_name()
             .context("a collection is a folder with a name")?;
         let mut left_out = Vec::new();
         let passages = read_texts(&folder.join("corpus.jsonl"), &mut left_out)?;
         let queries = read_texts(&folder.join("queries.jsonl"), &mut left_out)?;
-        let judgments = folder.join("qrels").join("train.tsv");
+        let judgments = folder.join("qrels").join(format!("{split}.tsv"));
         let pairs = if judgments.exists() {
             read_pairs(&judgments, &queries, &passages, &mut left_out)?
         } else {

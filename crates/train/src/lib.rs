@@ -9,7 +9,7 @@
 //! * [`pairs`]: documentation to training pairs.
 //! * [`sample`], [`init`]: heads without a gradient step.
 //! * [`fit`], [`loss`], [`optimizer`]: training.
-//! * [`export`], [`onnx`], [`rows`]: what is made of a checkpoint.
+//! * [`measure`], [`export`], [`onnx`], [`rows`]: what a checkpoint is worth, and what is made of it.
 
 pub mod base;
 pub mod bert;
@@ -23,6 +23,7 @@ pub mod fit;
 mod hash;
 pub mod init;
 pub mod loss;
+pub mod measure;
 pub mod onnx;
 pub mod optimizer;
 pub mod pairs;

@@ -1,7 +1,9 @@
 //! The `siskin-train` command.
 
+#![allow(clippy::print_stdout, reason = "a table is the result of the command")]
+
 use clap::{Parser, Subcommand};
-use siskin_train::{export, fetch, fit, pairs, rows};
+use siskin_train::{export, fetch, fit, measure, pairs, rows};
 
 /// Trains Siskin's encoder and exports it.
 #[derive(Parser, Debug)]
@@ -20,6 +22,8 @@ enum Step {
     Pairs(pairs::Args),
     /// Initialise the heads from whitened samples and train them, and the backbone, on pairs.
     Fit(fit::Args),
+    /// Rank passages by a checkpoint's buckets: each, together, weighted, the best for each query.
+    Measure(measure::Args),
     /// Distil static rows, attention pooling and query centring from the encoder.
     Rows(rows::Args),
     /// Write the encoder folder: ONNX, tokenizer, rows, golden vectors.
@@ -31,6 +35,10 @@ fn main() -> anyhow::Result<()> {
         Step::Base(args) => fetch::run(&args),
         Step::Pairs(args) => pairs::run(&args),
         Step::Fit(args) => fit::run(&args),
+        Step::Measure(args) => {
+            println!("{}", measure::run(&args)?.join("\n"));
+            Ok(())
+        }
         Step::Rows(args) => rows::run(&args),
         Step::Export(args) => export::run(&args),
     }

@@ -9,6 +9,7 @@ use candle_core::Device;
 use clap::Parser;
 use siskin_train::checkpoint::Checkpoint;
 use siskin_train::fit::{self, Args};
+use siskin_train::measure;
 
 #[derive(Parser)]
 #[command(args_override_self = true)]
@@ -198,6 +199,44 @@ fn the_hinge_trains_separate_buckets() -> Result<()> {
     bench.fit("out", options)?;
     let checkpoint = Checkpoint::load(&bench.path("out"), &Device::Cpu)?;
     assert_eq!(checkpoint.heads.len(), 2);
+    Ok(())
+}
+
+#[test]
+fn buckets_are_measured_alone_together_weighted_and_at_their_best() -> Result<()> {
+    #[derive(Parser)]
+    #[command(args_override_self = true)]
+    struct Command {
+        #[command(flatten)]
+        args: measure::Args,
+    }
+    let bench = Bench::new()?;
+    bench.fit("out", "--buckets 2:24:2 1:16:2 --init-only")?;
+    let measure = |options: &str| {
+        let [base, pairs, out] =
+            ["base", "animals", "out"].map(|name| bench.path(name).display().to_string());
+        let line = format!(
+            "measure --base {base} --checkpoint {out} --collections {pairs} --split train {options}"
+        );
+        measure::run(&Command::try_parse_from(line.split_whitespace())?.args)
+    };
+    let table = measure("--query-k 4 16")?;
+    assert_eq!(table.len(), 2 + 2 * 6, "{table:#?}");
+    assert!(
+        table[2].starts_with("| 4 | 64 | bucket 0: layer 2, n 24, k 2 |"),
+        "{table:#?}"
+    );
+    let ndcg = |line: &str| -> Result<f64> { Ok(line.split('|').nth(4).unwrap().trim().parse()?) };
+    let best = |name: &str| table.iter().find(|line| line.contains(name)).unwrap();
+    let ideal = ndcg(best("ideal"))?;
+    assert!(
+        ideal >= ndcg(&table[2])? && ideal >= ndcg(&table[3])?,
+        "{table:#?}"
+    );
+    assert!(measure("--winners 3 1")?[2].contains("layer 2, n 24, k 3"));
+    let error = |options: &str| format!("{:#}", measure(options).unwrap_err());
+    assert!(error("--winners 3").contains("1 numbers for 2 buckets"));
+    assert!(error("--split dev").contains("no judgments in qrels/dev.tsv"));
     Ok(())
 }
 

@@ -59,11 +59,11 @@ pub struct Measured<'a> {
 }
 
 /// Texts as codes and dense vectors.
-struct Codes {
-    /// By bucket, by text: dimensions, ascending.
-    buckets: Vec<Vec<Vec<u32>>>,
+pub(crate) struct Codes {
+    /// By bucket, by text: dimensions, those of the largest summed activation first.
+    pub(crate) buckets: Vec<Vec<Vec<u32>>>,
     /// By text: `[dim]`.
-    dense: Vec<Vec<f32>>,
+    pub(crate) dense: Vec<Vec<f32>>,
 }
 
 impl Measured<'_> {
@@ -103,7 +103,7 @@ impl Measured<'_> {
         })
     }
 
-    fn encode(&self, pieces: &[Vec<u32>], keep: usize) -> Result<Codes> {
+    pub(crate) fn encode(&self, pieces: &[Vec<u32>], keep: usize) -> Result<Codes> {
         let mut codes = Codes {
             buckets: vec![vec![Vec::new(); pieces.len()]; self.heads.len()],
             dense: vec![Vec::new(); pieces.len()],
@@ -126,7 +126,7 @@ impl Measured<'_> {
     }
 }
 
-/// For each text its `keep` strongest dimensions by summed activation, ascending.
+/// For each text its `keep` strongest dimensions by summed activation, strongest first.
 fn cut_codes(winners: &Winners, content: &[Vec<u32>], keep: usize) -> Vec<Vec<u32>> {
     let mut start = 0;
     let mut codes = Vec::with_capacity(content.len());
@@ -150,16 +150,14 @@ fn strongest_by_sum(dimensions: &[u32], activations: &[f32], keep: usize) -> Vec
     }
     let mut order: Vec<(u32, f32)> = sums.into_iter().collect();
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    order.truncate(keep);
-    let mut code: Vec<u32> = order.into_iter().map(|(dimension, _)| dimension).collect();
-    code.sort_unstable();
-    code
+    let strongest = order.into_iter().map(|(dimension, _)| dimension);
+    strongest.take(keep).collect()
 }
 
 /// Query × passage: summed rarity of shared dimensions over the root of the passage's length.
-fn overlap_scores(queries: &[Vec<u32>], passages: &[Vec<u32>]) -> Vec<Vec<f64>> {
+pub(crate) fn overlap_scores<C: AsRef<[u32]>>(queries: &[C], passages: &[C]) -> Vec<Vec<f64>> {
     let mut frequencies: HashMap<u32, usize> = HashMap::new();
-    for &dimension in passages.iter().flatten() {
+    for &dimension in passages.iter().flat_map(AsRef::as_ref) {
         *frequencies.entry(dimension).or_default() += 1;
     }
     let count = passages.len() as f64;
@@ -167,21 +165,21 @@ fn overlap_scores(queries: &[Vec<u32>], passages: &[Vec<u32>]) -> Vec<Vec<f64>> 
         let frequency = frequencies.get(dimension).copied().unwrap_or(0) as f64;
         (1.0 + (count - frequency + 0.5) / (frequency + 0.5)).ln()
     };
-    let score = |query: &HashSet<u32>, passage: &Vec<u32>| {
+    let score = |query: &HashSet<u32>, passage: &[u32]| {
         let shared = passage.iter().filter(|dimension| query.contains(dimension));
         shared.map(rarity).sum::<f64>() / (passage.len().max(1) as f64).sqrt()
     };
     let ranked = queries.iter().map(|query| {
-        let query: HashSet<u32> = query.iter().copied().collect();
+        let query: HashSet<u32> = query.as_ref().iter().copied().collect();
         passages
             .iter()
-            .map(|passage| score(&query, passage))
+            .map(|passage| score(&query, passage.as_ref()))
             .collect()
     });
     ranked.collect()
 }
 
-fn dense_scores(
+pub(crate) fn dense_scores(
     queries: &[Vec<f32>],
     passages: &[Vec<f32>],
     device: &Device,
@@ -241,7 +239,7 @@ fn mean_report(reports: &[&Report]) -> Report {
 }
 
 /// Metrics of one query; equal scores rank in order of passage.
-fn rank(scores: &[f64], relevant: &HashSet<usize>) -> Scores {
+pub(crate) fn rank(scores: &[f64], relevant: &HashSet<usize>) -> Scores {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     let discount = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();

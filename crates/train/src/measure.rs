@@ -1,0 +1,481 @@
+//! The `measure` step: what the buckets of a checkpoint are worth, alone and together (UHD-BERT, tables
+//! 4 to 6).
+//!
+//! Passages are ranked by binary codes as [`crate::fit::held_out`] tells. Weights of buckets are tuned on
+//! one half of each collection's queries and measured on the other, both ways round. The ideal bucket is the
+//! one that ranks a query best, query by query: what a perfect choice of the bucket would give.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+use candle_core::Device;
+
+use crate::base::Base;
+use crate::checkpoint::{Bucket, Checkpoint};
+use crate::collection::Collection;
+use crate::fit::data::HeldOut;
+use crate::fit::held_out::{Codes, Measured, Scores, dense_scores, overlap_scores, rank};
+use crate::random::Random;
+use crate::tokenize::Tokenizer;
+use crate::wta::Head;
+
+/// Random streams of the seed.
+const QUERIES_STREAM: u64 = 4_000;
+const BOOTSTRAP_STREAM: u64 = 5_000;
+/// Weights of a bucket that are tried: all combinations of these, the sum being 1.
+const WEIGHT_STEPS: usize = 10;
+/// Resamples of the queries for an interval (Efron 1979).
+const RESAMPLES: usize = 1_000;
+
+/// Arguments of `siskin-train measure`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Folder of the base model: config.json, model.safetensors, tokenizer.json.
+    #[arg(long)]
+    pub base: PathBuf,
+    /// Checkpoint to measure.
+    #[arg(long)]
+    pub checkpoint: PathBuf,
+    /// Collections in the BEIR layout.
+    #[arg(long, required = true, num_args = 1..)]
+    pub collections: Vec<PathBuf>,
+    /// Which of their judgments; what was trained on tells nothing.
+    #[arg(long, default_value = "dev")]
+    pub split: String,
+    /// Queries of a collection, at most.
+    #[arg(long, default_value_t = 200)]
+    pub queries: usize,
+    /// Passages ranked for them: all answers, and others up to this number.
+    #[arg(long, default_value_t = 2_000)]
+    pub passages: usize,
+    /// Winners a token, one number for each bucket, instead of those that the checkpoint was trained with.
+    #[arg(long, num_args = 1..)]
+    pub winners: Vec<usize>,
+    /// Dimensions that a query's code keeps after max-pooling, by summed activation; several are measured
+    /// one after the other.
+    #[arg(long, num_args = 1.., default_values_t = [10_000])]
+    pub query_k: Vec<usize>,
+    /// The same for passages.
+    #[arg(long, num_args = 1.., default_values_t = [64])]
+    pub passage_k: Vec<usize>,
+    /// Chooses queries, passages and resamples.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Scores of one ranking by collection and query.
+type ByQuery = Vec<Vec<Scores>>;
+
+/// One line of the result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What ranks.
+    pub name: String,
+    /// Mean over collections of the mean over queries.
+    pub mean: Scores,
+    /// Interval of nDCG@10 that holds 95 of 100 resamples of the queries.
+    pub interval: (f64, f64),
+}
+
+/// A collection's queries and passages as codes.
+struct Coded {
+    queries: Codes,
+    passages: Codes,
+    relevant: Vec<HashSet<usize>>,
+}
+
+/// Runs the step: its table as Markdown, line by line; see [`Args`].
+///
+/// # Errors
+/// When a file cannot be read or a collection has no judgments of the split.
+pub fn run(args: &Args) -> Result<Vec<String>> {
+    let device = crate::device::automatic()?;
+    let base = Base::open(&args.base, &device)?;
+    let checkpoint = Checkpoint::load(&args.checkpoint, &device)?;
+    checkpoint.check_base(&base)?;
+    let (buckets, heads) = with_winners(&checkpoint, &args.winners)?;
+    let bert = checkpoint.bert(&base)?;
+    let measured = Measured {
+        bert: &bert,
+        heads: &heads,
+        buckets: &buckets,
+        passage_k: usize::MAX,
+        device: &device,
+    };
+    let tokenizer = base.tokenizer()?;
+    let coded = args
+        .collections
+        .iter()
+        .map(|folder| coded(folder, args, &tokenizer, &measured))
+        .collect::<Result<Vec<_>>>()?;
+    let mut table = vec![
+        "| query k | passage k | | nDCG@10 | 95 % | MRR@10 |".to_owned(),
+        "|---:|---:|---|---:|---:|---:|".to_owned(),
+    ];
+    for &query_k in &args.query_k {
+        for &passage_k in &args.passage_k {
+            for line in lines(&coded, &buckets, (query_k, passage_k), args.seed, &device)? {
+                table.push(format!("| {query_k} | {passage_k} {}", row(&line)));
+            }
+        }
+    }
+    Ok(table)
+}
+
+fn row(
+    Line {
+        name,
+        mean,
+        interval,
+    }: &Line,
+) -> String {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    format!(
+        "| {name} | {} | {} to {} | {} |",
+        percent(mean.ndcg_at_10),
+        percent(interval.0),
+        percent(interval.1),
+        percent(mean.mrr_at_10)
+    )
+}
+
+/// Buckets and heads with other numbers of winners (k may change at inference).
+fn with_winners(checkpoint: &Checkpoint, winners: &[usize]) -> Result<(Vec<Bucket>, Vec<Head>)> {
+    let mut buckets = checkpoint.state.buckets.clone();
+    let mut heads = checkpoint.heads.clone();
+    if winners.is_empty() {
+        return Ok((buckets, heads));
+    }
+    ensure!(
+        winners.len() == buckets.len(),
+        "--winners has {} numbers for {} buckets",
+        winners.len(),
+        buckets.len()
+    );
+    for ((bucket, head), &k) in buckets.iter_mut().zip(&mut heads).zip(winners) {
+        *head = Head::new(head.weight.clone(), head.bias.clone(), k)?;
+        bucket.k = k;
+    }
+    Ok((buckets, heads))
+}
+
+fn coded(
+    folder: &Path,
+    args: &Args,
+    tokenizer: &Tokenizer,
+    measured: &Measured<'_>,
+) -> Result<Coded> {
+    let collection = Collection::read_split(folder, &args.split)?;
+    ensure!(
+        !collection.pairs.is_empty(),
+        "{} has no judgments in qrels/{}.tsv",
+        folder.display(),
+        args.split
+    );
+    let set = questions(&collection, tokenizer, args)?;
+    Ok(Coded {
+        queries: measured.encode(&set.queries, usize::MAX)?,
+        passages: measured.encode(&set.passages, usize::MAX)?,
+        relevant: set.relevant,
+    })
+}
+
+/// A choice of the collection's queries, with all their passages and random others.
+fn questions(collection: &Collection, tokenizer: &Tokenizer, args: &Args) -> Result<HeldOut> {
+    let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
+    for pair in &collection.pairs {
+        answers.entry(pair.query).or_default().push(pair.passage);
+    }
+    let mut queries: Vec<usize> = answers.keys().copied().collect();
+    queries.sort_unstable();
+    Random::new(args.seed, QUERIES_STREAM).shuffle(&mut queries);
+    queries.truncate(args.queries);
+    let mut passages: Vec<usize> = queries
+        .iter()
+        .flat_map(|query| answers[query].clone())
+        .collect();
+    passages.sort_unstable();
+    passages.dedup();
+    let known: HashSet<usize> = passages.iter().copied().collect();
+    let mut others: Vec<usize> = (0..collection.passages.len()).collect();
+    Random::new(args.seed, QUERIES_STREAM).shuffle(&mut others);
+    let missing = args.passages.saturating_sub(passages.len());
+    let others = others
+        .into_iter()
+        .filter(|passage| !known.contains(passage));
+    passages.extend(others.take(missing));
+    let places: HashMap<usize, usize> = passages.iter().copied().zip(0..).collect();
+    let encode = |texts: &[String], at: &[usize]| -> Result<Vec<Vec<u32>>> {
+        at.iter().map(|&at| tokenizer.encode(&texts[at])).collect()
+    };
+    Ok(HeldOut {
+        name: collection.name.clone(),
+        queries: encode(&collection.queries, &queries)?,
+        passages: encode(&collection.passages, &passages)?,
+        relevant: queries
+            .iter()
+            .map(|query| {
+                answers[query]
+                    .iter()
+                    .map(|passage| places[passage])
+                    .collect()
+            })
+            .collect(),
+    })
+}
+
+/// All rankings with codes cut at `k` = (of queries, of passages).
+fn lines(
+    coded: &[Coded],
+    buckets: &[Bucket],
+    k: (usize, usize),
+    seed: u64,
+    device: &Device,
+) -> Result<Vec<Line>> {
+    // By collection, bucket, query: the scores of all passages.
+    let overlaps: Vec<Vec<Vec<Vec<f64>>>> = coded
+        .iter()
+        .map(|coded| (0..buckets.len()).map(|j| overlaps(coded, j, k)).collect())
+        .collect();
+    let ranked = |weights: &[f64]| -> ByQuery { by_query(coded, &overlaps, weights) };
+    let alone = |j: usize| {
+        let weights: Vec<f64> = (0..buckets.len())
+            .map(|i| f64::from(u8::from(i == j)))
+            .collect();
+        ranked(&weights)
+    };
+    let each: Vec<ByQuery> = (0..buckets.len()).map(alone).collect();
+    let mut lines = Vec::new();
+    for (j, (scores, Bucket { layer, n, k })) in each.iter().zip(buckets).enumerate() {
+        let name = format!("bucket {j}: layer {layer}, n {n}, k {k}");
+        lines.push(line(&name, scores, seed));
+    }
+    if buckets.len() > 1 {
+        lines.push(line(
+            "buckets added",
+            &ranked(&vec![1.0; buckets.len()]),
+            seed,
+        ));
+        let (scores, weights) = tuned(buckets.len(), ranked);
+        lines.push(line(
+            &format!("buckets weighted ({weights})"),
+            &scores,
+            seed,
+        ));
+        lines.push(line(
+            "the best bucket of each query (ideal)",
+            &ideal(&each),
+            seed,
+        ));
+    }
+    let dense = coded
+        .iter()
+        .map(|coded| {
+            let scores = dense_scores(&coded.queries.dense, &coded.passages.dense, device)?;
+            Ok(ranks(&scores, &coded.relevant))
+        })
+        .collect::<Result<ByQuery>>()?;
+    lines.push(line("dense", &dense, seed));
+    Ok(lines)
+}
+
+fn overlaps(coded: &Coded, bucket: usize, (query_k, passage_k): (usize, usize)) -> Vec<Vec<f64>> {
+    let cut = |codes: &'_ Codes, k: usize| -> Vec<Vec<u32>> {
+        let cut = |code: &Vec<u32>| code.iter().copied().take(k).collect();
+        codes.buckets[bucket].iter().map(cut).collect()
+    };
+    overlap_scores(
+        &cut(&coded.queries, query_k),
+        &cut(&coded.passages, passage_k),
+    )
+}
+
+/// Metrics by the weighted sum of the buckets' overlaps.
+fn by_query(coded: &[Coded], overlaps: &[Vec<Vec<Vec<f64>>>], weights: &[f64]) -> ByQuery {
+    let collections = coded.iter().zip(overlaps);
+    collections
+        .map(|(coded, buckets)| {
+            let queries = 0..coded.relevant.len();
+            let total = |query: usize| {
+                let passages = buckets.first().map_or(0, |bucket| bucket[query].len());
+                let mut total = vec![0.0; passages];
+                for (bucket, weight) in buckets.iter().zip(weights) {
+                    for (sum, score) in total.iter_mut().zip(&bucket[query]) {
+                        *sum += weight * score;
+                    }
+                }
+                total
+            };
+            ranks(&queries.map(total).collect::<Vec<_>>(), &coded.relevant)
+        })
+        .collect()
+}
+
+fn ranks(scores: &[Vec<f64>], relevant: &[HashSet<usize>]) -> Vec<Scores> {
+    let pairs = scores.iter().zip(relevant);
+    pairs
+        .map(|(scores, relevant)| rank(scores, relevant))
+        .collect()
+}
+
+/// Each half of the queries by the weights that are best for the other half, and these weights.
+fn tuned(buckets: usize, ranked: impl Fn(&[f64]) -> ByQuery) -> (ByQuery, String) {
+    let tried: Vec<(Vec<f64>, ByQuery)> = weightings(buckets)
+        .into_iter()
+        .map(|weights| {
+            let scores = ranked(&weights);
+            (weights, scores)
+        })
+        .collect();
+    let half = |scores: &ByQuery, half: usize| -> ByQuery {
+        let of_half =
+            |queries: &Vec<Scores>| queries.iter().copied().skip(half).step_by(2).collect();
+        scores.iter().map(of_half).collect()
+    };
+    let mut joined: ByQuery = Vec::new();
+    let mut names = Vec::new();
+    for measured in [0, 1] {
+        let quality =
+            |(_, scores): &&(Vec<f64>, ByQuery)| mean(&half(scores, 1 - measured)).ndcg_at_10;
+        // The first of equally good weightings.
+        let best = tried
+            .iter()
+            .rev()
+            .max_by(|a, b| quality(a).total_cmp(&quality(b)));
+        let Some((weights, scores)) = best else {
+            continue;
+        };
+        let scores = half(scores, measured);
+        joined.resize(scores.len(), Vec::new());
+        for (joined, scores) in joined.iter_mut().zip(scores) {
+            joined.extend(scores);
+        }
+        let weights: Vec<String> = weights
+            .iter()
+            .map(|weight| format!("{weight:.1}"))
+            .collect();
+        names.push(weights.join(" + "));
+    }
+    (joined, names.join("; "))
+}
+
+/// All weights that are tenths and add up to 1.
+fn weightings(buckets: usize) -> Vec<Vec<f64>> {
+    fn steps(buckets: usize, left: usize) -> Vec<Vec<usize>> {
+        if buckets == 1 {
+            return vec![vec![left]];
+        }
+        let first = 0..=left;
+        let with = |first: usize| {
+            let rest = steps(buckets - 1, left - first).into_iter();
+            rest.map(move |rest| std::iter::once(first).chain(rest).collect::<Vec<_>>())
+        };
+        first.flat_map(with).collect()
+    }
+    let share = |step: usize| step as f64 / WEIGHT_STEPS as f64;
+    let all = steps(buckets.max(1), WEIGHT_STEPS).into_iter();
+    all.map(|steps| steps.into_iter().map(share).collect())
+        .collect()
+}
+
+/// For each query the scores of the bucket that ranks it best.
+fn ideal(each: &[ByQuery]) -> ByQuery {
+    let mut best = each.first().cloned().unwrap_or_default();
+    for bucket in each {
+        for (best, scores) in best.iter_mut().flatten().zip(bucket.iter().flatten()) {
+            if scores.ndcg_at_10 > best.ndcg_at_10 {
+                *best = *scores;
+            }
+        }
+    }
+    best
+}
+
+fn line(name: &str, scores: &ByQuery, seed: u64) -> Line {
+    Line {
+        name: name.to_owned(),
+        mean: mean(scores),
+        interval: interval(scores, seed),
+    }
+}
+
+/// Mean over collections of the mean over queries.
+fn mean(scores: &ByQuery) -> Scores {
+    let mean_of = |value: &dyn Fn(&Scores) -> f64| {
+        let of_collection = |queries: &Vec<Scores>| {
+            queries.iter().map(value).sum::<f64>() / queries.len().max(1) as f64
+        };
+        scores.iter().map(of_collection).sum::<f64>() / scores.len().max(1) as f64
+    };
+    Scores {
+        ndcg_at_10: mean_of(&|scores| scores.ndcg_at_10),
+        mrr_at_10: mean_of(&|scores| scores.mrr_at_10),
+    }
+}
+
+/// The middle 95 of 100 means of queries drawn with replacement within their collections.
+fn interval(scores: &ByQuery, seed: u64) -> (f64, f64) {
+    let mut random = Random::new(seed, BOOTSTRAP_STREAM);
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let drawn = scores.iter().map(|queries| {
+                let draws = (0..queries.len()).map(|_| queries[random.below(queries.len())]);
+                draws.collect()
+            });
+            mean(&drawn.collect()).ndcg_at_10
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means[((RESAMPLES - 1) as f64 * share).round() as usize];
+    (at(0.025), at(0.975))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(all: &[f64]) -> Vec<Scores> {
+        let of = |&ndcg_at_10: &f64| Scores {
+            ndcg_at_10,
+            mrr_at_10: 0.0,
+        };
+        all.iter().map(of).collect()
+    }
+
+    #[test]
+    fn weights_add_up_to_one() {
+        let all = weightings(3);
+        assert_eq!(all.len(), 66);
+        for weights in all {
+            assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn weights_are_measured_on_queries_that_did_not_choose_them() {
+        // Bucket 0 is right for the even queries alone, bucket 1 for the odd ones.
+        let ranked =
+            |weights: &[f64]| vec![scores(&[weights[0], weights[1], weights[0], weights[1]])];
+        let (found, names) = tuned(2, ranked);
+        assert_eq!(mean(&found).ndcg_at_10, 0.0);
+        assert_eq!(names, "0.0 + 1.0; 1.0 + 0.0");
+    }
+
+    #[test]
+    fn the_ideal_is_the_best_of_each_query() {
+        let each = [vec![scores(&[0.1, 0.9])], vec![scores(&[0.4, 0.2])]];
+        assert_eq!(ideal(&each), vec![scores(&[0.4, 0.9])]);
+    }
+
+    #[test]
+    fn an_interval_holds_the_mean_and_narrows_with_more_queries() {
+        let few = vec![scores(&[0.0, 1.0, 0.5, 0.5])];
+        let many = vec![scores(&[0.0, 1.0, 0.5, 0.5].repeat(50))];
+        let width = |(low, high): (f64, f64)| high - low;
+        let (low, high) = interval(&few, 1);
+        assert!(low < 0.5 && 0.5 < high);
+        assert!(width(interval(&many, 1)) < width((low, high)) / 3.0);
+        assert_eq!(interval(&few, 1), interval(&few, 1));
+    }
+}
