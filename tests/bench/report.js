@@ -283,8 +283,6 @@ ${Math.round(memory_bytes / 2 ** 30)} GiB. Bytes, files and nDCG do not depend o
 - **First result**: from the start of navigation to the first result in the page. 4G is 9 Mbit/s and
   170 ms, slow 4G 1.6 Mbit/s and 150 ms, as Chromium emulates them, over HTTP/1.1; median of six loads,
   of fewer where one takes long (see loads in the data).
-  The page names the script of Siskin (modulepreload), as its documentation has it. The rows of Pagefind of
-  21 November 2026 were taken before pages named scripts: they are about one round trip (0.15 s) too long.
 - **Warm**: a question whose files are all there, until its results are in the page, 100 queries.
 - **JavaScript, WebAssembly**: memory of page and workers after 20 queries.
 - **CPU, peak memory**: of the indexer; **as served**: all files that it wrote.
