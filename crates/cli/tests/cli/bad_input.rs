@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use siskin_core::container::FORMAT_VERSION;
+
 use crate::support::{
     copied_bundle, encoder, failure, file_named, folder, html, index_arguments, indexed_site,
     names, siskin,
@@ -181,14 +183,17 @@ fn a_manifest_of_another_kind_or_version() {
     let bundle = copied_bundle();
     let path = bundle.path().join("siskin.json");
     let manifest = fs::read_to_string(&path).unwrap();
+    let of_format = |version: u16| {
+        let ours = format!("\"format\":{FORMAT_VERSION}");
+        assert!(manifest.contains(&ours));
+        manifest.replace(&ours, &format!("\"format\":{version}"))
+    };
     let cases = [
+        (of_format(FORMAT_VERSION + 1), "newer than"),
+        (of_format(FORMAT_VERSION - 1), "older than"),
         (
-            manifest.replace("\"format\":3", "\"format\":99"),
-            "newer than",
-        ),
-        (
-            manifest.replace("\"format\":3", "\"format\":2"),
-            "older than",
+            manifest.replace("\"pages\":", "\"leaves\":"),
+            "`pages` is missing",
         ),
         (manifest[..manifest.len() / 2].to_owned(), "siskin.json"),
         ("{}".to_owned(), "is not a Siskin file"),
