@@ -175,17 +175,6 @@ impl<'a> Reader<'a> {
         Err(self.damage("an integer over 32 bits"))
     }
 
-    /// Passages a window: one byte, not 0.
-    ///
-    /// # Errors
-    /// At the end of the payload, or for 0.
-    pub fn window(&mut self) -> Result<u32> {
-        match self.u8()? {
-            0 => Err(self.damage("a window of no passages")),
-            window => Ok(u32::from(window)),
-        }
-    }
-
     /// A count of items that take at least `item_bits` bits each, refused when the rest of the
     /// payload cannot hold them: no allocation is larger than the file warrants.
     ///

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use siskin_core::build::{Bundle, ShardSizes};
 use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
+use siskin_core::manifest::Manifest;
 use siskin_core::search::{Engine, Mode, Query, Scores, Step};
 use site::{DIM, PageWords, WORDS, add, add_need, ask, bundle, encoded, tiny_shards};
 
@@ -313,6 +314,15 @@ fn a_question_takes_three_rounds() {
         let (rounds, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
         assert!(rounds <= 3, "{text}: {rounds} rounds");
         assert!(!answer.results.is_empty());
+    }
+}
+
+#[test]
+fn a_manifest_comes_back_from_its_text() {
+    for shards in [tiny_shards(), ShardSizes::default()] {
+        let bundle = site_in(shards);
+        let text = bundle.manifest_json().unwrap();
+        assert_eq!(Manifest::parse(&text).unwrap(), bundle.manifest);
     }
 }
 

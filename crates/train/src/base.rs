@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
+use siskin_core::container::sha256_hex;
 
 use crate::bert::{Bert, Config};
-use crate::hash::sha256_hex;
 use crate::tokenize::Tokenizer;
 
 /// Longest input in word pieces, `[CLS]` and `[SEP]` included.

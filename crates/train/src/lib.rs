@@ -20,7 +20,6 @@ pub mod encode;
 pub mod export;
 pub mod fetch;
 pub mod fit;
-mod hash;
 pub mod init;
 pub mod loss;
 pub mod measure;

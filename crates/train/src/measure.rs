@@ -269,15 +269,17 @@ fn lines(
             seed,
         ));
     }
-    let dense = coded
-        .iter()
-        .map(|coded| {
-            let scores = dense_scores(&coded.queries.dense, &coded.passages.dense, device)?;
-            Ok(ranks(&scores, &coded.relevant))
-        })
-        .collect::<Result<ByQuery>>()?;
-    lines.push(line("dense", &dense, seed));
+    lines.push(line("dense", &dense(coded, device)?, seed));
     Ok(lines)
+}
+
+/// Metrics by the cosine of mean-pooled vectors.
+fn dense(coded: &[Coded], device: &Device) -> Result<ByQuery> {
+    let of_collection = |coded: &Coded| {
+        let scores = dense_scores(&coded.queries.dense, &coded.passages.dense, device)?;
+        Ok(ranks(&scores, &coded.relevant))
+    };
+    coded.iter().map(of_collection).collect()
 }
 
 fn overlaps(coded: &Coded, bucket: usize, (query_k, passage_k): (usize, usize)) -> Vec<Vec<f64>> {

@@ -328,7 +328,9 @@ fn write(folder: &Path, answers: &[Answer], chosen: &[&Found], split: &str) -> R
         "{} is there already: remove it, or name another --out",
         folder.display()
     );
-    let partial = folder.with_extension("partial");
+    let mut partial = folder.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
     if partial.exists() {
         fs::remove_dir_all(&partial)
             .with_context(|| format!("cannot remove {}", partial.display()))?;

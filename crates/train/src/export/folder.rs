@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use siskin_core::container::sha256_hex;
 
 use super::manifest::File;
-use crate::hash::sha256_hex;
 
 /// An encoder folder being written beside its final place.
 pub struct Folder {

@@ -3,11 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Result, ensure};
-use sha2::{Digest, Sha256};
+use siskin_core::container::sha256_hex;
 
 use super::settings::Settings;
 use crate::collection::{Collection, Pair};
-use crate::hash::hex;
 use crate::random::Random;
 use crate::tokenize::Tokenizer;
 
@@ -126,16 +125,14 @@ impl Data {
     /// SHA-256 of the training pairs in hex: what a run goes on with must be what it began with.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        let mut hash = Sha256::new();
+        let mut bytes = Vec::new();
         for pair in &self.training {
             for pieces in [&pair.query, &pair.passage] {
-                hash.update((pieces.len() as u64).to_le_bytes());
-                pieces
-                    .iter()
-                    .for_each(|piece| hash.update(piece.to_le_bytes()));
+                bytes.extend((pieces.len() as u64).to_le_bytes());
+                bytes.extend(pieces.iter().flat_map(|piece| piece.to_le_bytes()));
             }
         }
-        hex(&hash.finalize())
+        sha256_hex(&bytes)
     }
 
     /// The texts of one batch of [`Data::batches`].
