@@ -29,6 +29,14 @@ pub struct Document {
     pub text: String,
 }
 
+impl Document {
+    /// Title and text, as a word baseline reads them.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{} {}", self.title, self.text)
+    }
+}
+
 /// The relevant documents of one query: id → gain, always above 0. Documents judged not relevant
 /// are left out, since every metric here treats them as unjudged.
 pub type Judgments = HashMap<String, u32>;

@@ -5,7 +5,6 @@
 
 pub mod baselines;
 pub mod beir;
-pub mod bm25;
 pub mod collection;
 mod error;
 pub mod metrics;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use rayon::prelude::*;
+use siskin_core::bm25::Bm25;
 use siskin_core::build::BuildOptions;
 use siskin_core::encoded::{Encode, EncodedQuery};
 use siskin_core::error::Error as CoreError;
@@ -14,8 +15,7 @@ use siskin_encoder::store::Pooling;
 use siskin_encoder::{Encoder, mean_pool};
 
 use crate::baselines;
-use crate::beir::{Dataset, Query};
-use crate::bm25::Bm25;
+use crate::beir::{Dataset, Document, Query};
 use crate::collection::{self, Observer};
 use crate::error::{Error, Result};
 use crate::metrics::{Metrics, rank};
@@ -204,7 +204,7 @@ fn evaluate_baselines(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Vec<System>> {
-    let bm25 = Bm25::new(&dataset.documents);
+    let bm25 = Bm25::new(dataset.documents.iter().map(Document::words));
     let words: Vec<_> = dataset
         .queries
         .par_iter()

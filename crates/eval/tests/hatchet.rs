@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use siskin_eval::beir;
-use siskin_eval::bm25::Bm25;
+use siskin_core::bm25::Bm25;
+use siskin_eval::beir::{self, Document};
 use siskin_eval::metrics::{Metrics, rank};
 
 fn folder(name: &str) -> PathBuf {
@@ -13,7 +13,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn bm25_metrics(dataset: &beir::Dataset) -> Metrics {
-    let index = Bm25::new(&dataset.documents);
+    let index = Bm25::new(dataset.documents.iter().map(Document::words));
     let answer = |query: &beir::Query| {
         let ids = dataset
             .documents

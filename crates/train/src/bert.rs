@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use candle_core::{CpuStorage, CustomOp1, D, Layout, Module, Shape, Tensor};
+use candle_core::{CpuStorage, CustomOp1, D, DType, Layout, Module, Shape, Tensor};
 use candle_nn::ops;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,9 @@ pub struct Config {
     /// Added to the variance inside layer norm.
     pub layer_norm_eps: f64,
 }
+
+/// In what matrix products are computed: the network's own type, or a narrower one.
+type Products = Option<DType>;
 
 /// The network. Its tensors may be variables (trained) or constants (frozen).
 #[derive(Clone, Debug)]
@@ -62,6 +65,16 @@ impl Bert {
             norm: LayerNorm::load(&embeddings.under("LayerNorm"), config)?,
             layers: layers.collect::<Result<_>>()?,
         })
+    }
+
+    /// The same network with the products of its linear maps computed in `products`; norms, softmax and sums
+    /// stay as they are, and gradients reach the weights in the weights' own type.
+    #[must_use]
+    pub fn with_products(mut self, products: DType) -> Self {
+        for linear in self.layers.iter_mut().flat_map(Layer::linear_maps) {
+            linear.products = Some(products);
+        }
+        self
     }
 
     /// Token vectors after the embeddings (index 0) and after each layer: each `[batch, seq, dim]`.
@@ -127,6 +140,18 @@ impl Layer {
         })
     }
 
+    fn linear_maps(&mut self) -> [&mut Linear; 6] {
+        let attention = &mut self.attention;
+        [
+            &mut attention.query,
+            &mut attention.key,
+            &mut attention.value,
+            &mut attention.output,
+            &mut self.intermediate,
+            &mut self.output,
+        ]
+    }
+
     fn forward(&self, hidden: &Tensor, blocked: &Tensor) -> Result<Tensor> {
         let attended = self.attention.forward(hidden, blocked)?;
         let hidden = self.attention_norm.forward(&(hidden + attended)?)?;
@@ -183,6 +208,7 @@ impl Attention {
 struct Linear {
     weight: Tensor,
     bias: Tensor,
+    products: Products,
 }
 
 impl Linear {
@@ -190,11 +216,17 @@ impl Linear {
         Ok(Self {
             weight: weights.get("weight")?,
             bias: weights.get("bias")?,
+            products: None,
         })
     }
 
     /// `[batch, seq, input]` to `[batch, seq, output]`.
     fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
+        if let Some(products) = self.products {
+            let linear = candle_nn::Linear::new(self.weight.to_dtype(products)?, None);
+            let output = linear.forward(&hidden.to_dtype(products)?)?;
+            return Ok(output.to_dtype(hidden.dtype())?.broadcast_add(&self.bias)?);
+        }
         let linear = candle_nn::Linear::new(self.weight.clone(), Some(self.bias.clone()));
         Ok(linear.forward(hidden)?)
     }

@@ -1,10 +1,11 @@
 //! A checkpoint: a folder that `fit` writes and resumes from, and that `rows` and `export` read.
 //!
 //! ```text
-//! heads.safetensors      bucket{j}.weight F32 [n, dim], bucket{j}.bias F32 [n], j = 0, 1, …
+//! heads.safetensors      bucket{j}.weight F32 [n, dim], bucket{j}.bias F32 [n], j = 0, 1, …;
+//!                        bucket{j}.rarity F32 [n], logarithms, where rarity was learned
 //! backbone.safetensors   every weight of the base model, by its name; only if it was trained
-//! optimizer.safetensors  {name}.first and {name}.second moments, F32, and step U32 []; absent
-//!                        before the first step
+//! optimizer.safetensors  {name}.first and {name}.second moments, F32, bucket{j}.frequency F32 [n] where
+//!                        it is read, and step U32 []; absent before the first step
 //! state.json             State: what was asked for, and how far it came
 //! ```
 //!
@@ -154,7 +155,10 @@ impl Checkpoint {
     fn named_heads(&self) -> HashMap<String, Tensor> {
         let named = self.heads.iter().enumerate().flat_map(|(j, head)| {
             let weight = (format!("bucket{j}.weight"), head.weight.clone());
-            [weight, (format!("bucket{j}.bias"), head.bias.clone())]
+            let bias = (format!("bucket{j}.bias"), head.bias.clone());
+            let rarity = head.log_rarity.clone();
+            let rarity = rarity.map(|rarity| (format!("bucket{j}.rarity"), rarity));
+            [weight, bias].into_iter().chain(rarity)
         });
         named.collect()
     }
@@ -264,19 +268,17 @@ fn load_tensors(path: &Path, device: &Device) -> Result<HashMap<String, Tensor>>
 
 fn load_heads(path: &Path, buckets: &[Bucket], device: &Device) -> Result<Vec<Head>> {
     let mut tensors = load_tensors(path, device)?;
-    let mut take = |name: String| {
-        tensors
-            .remove(&name)
-            .with_context(|| format!("{} lacks {name}", path.display()))
+    let mut head = |(j, bucket): (usize, &Bucket)| {
+        let mut take = |part: &str| {
+            let name = format!("bucket{j}.{part}");
+            let tensor = tensors.remove(&name);
+            tensor.with_context(|| format!("{} lacks {name}", path.display()))
+        };
+        let mut head = Head::new(take("weight")?, take("bias")?, bucket.k)?;
+        head.log_rarity = take("rarity").ok();
+        Ok(head)
     };
-    (0..)
-        .zip(buckets)
-        .map(|(j, bucket): (usize, &Bucket)| {
-            let weight = take(format!("bucket{j}.weight"))?;
-            let bias = take(format!("bucket{j}.bias"))?;
-            Head::new(weight, bias, bucket.k)
-        })
-        .collect()
+    buckets.iter().enumerate().map(&mut head).collect()
 }
 
 #[cfg(test)]

@@ -27,8 +27,12 @@ pub struct Collection {
     pub name: String,
     /// Title, line feed, text.
     pub passages: Vec<String>,
+    /// The `_id` of each passage.
+    pub passage_ids: Vec<String>,
     /// Queries.
     pub queries: Vec<String>,
+    /// The `_id` of each query.
+    pub query_ids: Vec<String>,
     /// Relevant pairs of the split that was read, each once; empty if it has none.
     pub pairs: Vec<Pair>,
     /// Lines that are in none of these.
@@ -72,6 +76,7 @@ struct Document {
 struct Texts {
     positions: HashMap<String, Option<usize>>,
     texts: Vec<String>,
+    ids: Vec<String>,
 }
 
 impl Collection {
@@ -104,7 +109,9 @@ impl Collection {
         Ok(Self {
             name: name.to_string_lossy().into_owned(),
             passages: passages.texts,
+            passage_ids: passages.ids,
             queries: queries.texts,
+            query_ids: queries.ids,
             pairs,
             left_out,
         })
@@ -162,7 +169,9 @@ fn read_texts(path: &Path, left_out: &mut Vec<LeftOut>) -> Result<Texts> {
                 reason,
             });
         } else {
-            read.positions.insert(document.id, Some(read.texts.len()));
+            read.positions
+                .insert(document.id.clone(), Some(read.texts.len()));
+            read.ids.push(document.id);
             read.texts.push(text);
         }
     }

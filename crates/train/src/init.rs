@@ -4,6 +4,8 @@
 //! whitened, normalised and mapped back: `W_i = C⁻¹(x_i − μ) / sqrt((x_i − μ)ᵀ C⁻¹ (x_i − μ))`. The
 //! bias makes the activation at the mean 0, and every row is scaled so that its activation has
 //! variance 1 over the samples: `W_i C W_iᵀ = 1`.
+//!
+//! Random heads are Gaussian rows, centred and scaled in the same way.
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{D, DType, Device, Tensor};
@@ -29,8 +31,32 @@ pub fn whitened_head(samples: &Tensor, mask: &Tensor, k: usize, seed: u64) -> Re
     let rows = sample_rows(samples, n, seed)?.to_dtype(DType::F64)?;
     let inverse = inverse(&covariance)?;
     let weight = rows.broadcast_sub(&mean)?.matmul(&inverse)?;
+    scaled_head(&weight, (&mean, &covariance), mask, k)
+}
+
+/// A head of Gaussian rows, as UHD-BERT begins; otherwise as [`whitened_head`].
+///
+/// # Errors
+/// When the samples do not vary.
+pub fn random_head(samples: &Tensor, mask: &Tensor, k: usize, seed: u64) -> Result<Head> {
+    let (n, dim) = mask.dims2()?;
+    let (mean, covariance) = moments(samples)?;
+    let mut random = Random::new(seed, 0);
+    let weight: Vec<f64> = (0..n * dim).map(|_| random.gaussian()).collect();
+    let weight = Tensor::from_vec(weight, (n, dim), samples.device())?;
+    scaled_head(&weight, (&mean, &covariance), mask, k)
+}
+
+/// A head whose rows point as those of `weight` [n, dim] where the mask lets them: activation 0 at the mean,
+/// variance 1.
+fn scaled_head(
+    weight: &Tensor,
+    (mean, covariance): (&Tensor, &Tensor),
+    mask: &Tensor,
+    k: usize,
+) -> Result<Head> {
     let weight = (weight * mask.to_dtype(DType::F64)?)?;
-    let variance = (weight.matmul(&covariance)? * &weight)?.sum_keepdim(D::Minus1)?;
+    let variance = (weight.matmul(covariance)? * &weight)?.sum_keepdim(D::Minus1)?;
     let weight = weight.broadcast_div(&(variance + f64::MIN_POSITIVE)?.sqrt()?)?;
     let bias = weight.matmul(&mean.t()?)?.neg()?.flatten_all()?;
     Head::new(weight.to_dtype(DType::F32)?, bias.to_dtype(DType::F32)?, k)

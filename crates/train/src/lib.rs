@@ -6,7 +6,7 @@
 //!
 //! * [`bert`], [`tokenize`], [`encode`], [`wta`]: the network, from text to winners.
 //! * [`base`], [`fetch`], [`collection`], [`checkpoint`]: the files that come in and those that go out.
-//! * [`pairs`]: documentation to training pairs.
+//! * [`pairs`], [`mine`]: documentation to training pairs, and hard negatives for them.
 //! * [`sample`], [`init`]: heads without a gradient step.
 //! * [`fit`], [`loss`], [`optimizer`]: training.
 //! * [`measure`], [`export`], [`onnx`], [`rows`]: what a checkpoint is worth, and what is made of it.
@@ -23,6 +23,7 @@ pub mod fit;
 pub mod init;
 pub mod loss;
 pub mod measure;
+pub mod mine;
 pub mod onnx;
 pub mod optimizer;
 pub mod pairs;

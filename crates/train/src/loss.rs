@@ -1,37 +1,38 @@
-//! What training minimises. All losses read a batch's relevance matrix `scores`: `[batch, batch]`,
-//! query × passage, of which the diagonal holds the pairs and the rest is in-batch negatives.
+//! What training minimises. All losses read a batch's relevance matrix `scores`: `[batch, passages]`,
+//! query × passage. The diagonal holds the pairs; all else is negatives, of the batch and, from column
+//! `batch` on, hard ones.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use candle_core::{D, DType, Tensor};
 
 /// Hinge loss with in-batch negatives (UHD-BERT, eq. 8): the mean over all query and negative
 /// combinations of `max(0, margin − score(positive) + score(negative))`.
 ///
 /// # Errors
-/// When `scores` is not square.
+/// When `scores` has less columns than rows.
 pub fn hinge(scores: &Tensor, margin: f64) -> Result<Tensor> {
-    let (batch, _) = scores.dims2()?;
-    let identity = Tensor::eye(batch, scores.dtype(), scores.device())?;
+    let (batch, passages) = scores.dims2()?;
+    let identity = diagonal(scores)?;
     let positive = (scores * &identity)?.sum_keepdim(1)?;
     let violation = (scores.broadcast_sub(&positive)? + margin)?.relu()?;
     let negatives = (violation * (1.0 - identity)?)?.sum_all()?;
-    Ok((negatives / (batch * batch.saturating_sub(1)).max(1) as f64)?)
+    Ok((negatives / (batch * passages.saturating_sub(1)).max(1) as f64)?)
 }
 
 /// InfoNCE (van den Oord et al. 2018): cross-entropy of each query's own passage among the
 /// batch's, with `scores / temperature` as logits.
 ///
 /// # Errors
-/// When `scores` is not square.
+/// When `scores` has less columns than rows.
 pub fn info_nce(scores: &Tensor, temperature: f64) -> Result<Tensor> {
     let (batch, _) = scores.dims2()?;
-    let identity = Tensor::eye(batch, scores.dtype(), scores.device())?;
+    let identity = diagonal(scores)?;
     let log_probabilities = log_softmax(&(scores / temperature)?)?;
     Ok(((log_probabilities * identity)?.sum_all()? / -(batch as f64))?)
 }
 
 /// Distillation: the mean over queries of KL(teacher ‖ student), both as distributions over the
-/// batch's passages; `teacher`: `[batch, batch]` cosines of the base model.
+/// batch's passages; `teacher`: `[batch, passages]` cosines of the base model.
 ///
 /// # Errors
 /// When the shapes differ.
@@ -61,6 +62,19 @@ fn unit_rows(rows: &Tensor) -> Result<Tensor> {
     };
     let norms = (rows.sqr()?.sum_keepdim(D::Minus1)? + tiny)?.sqrt()?;
     Ok(rows.broadcast_div(&norms)?)
+}
+
+/// 1 where a query meets its own passage, else 0; of the shape of `scores`.
+fn diagonal(scores: &Tensor) -> Result<Tensor> {
+    let (batch, passages) = scores.dims2()?;
+    let square = Tensor::eye(batch, scores.dtype(), scores.device())?;
+    Ok(square.pad_with_zeros(
+        1,
+        0,
+        passages
+            .checked_sub(batch)
+            .context("less passages than queries in a batch")?,
+    )?)
 }
 
 /// Logarithm of the softmax over the last dimension, the shift kept off the tape.
@@ -103,6 +117,18 @@ mod tests {
             &info_nce(&Tensor::zeros((3, 3), DType::F64, &Device::Cpu)?, 0.05)?,
             3_f64.ln(),
         )
+    }
+
+    #[test]
+    fn hard_negatives_are_further_columns() -> Result<()> {
+        let hard = Tensor::new(&[[0.9_f64], [0.6], [0.0]], &Device::Cpu)?;
+        let scores = Tensor::cat(&[scores()?, hard], 1)?;
+        // As above, and from the further column .3, .4 and 0, over 9 negatives.
+        assert_close(&hinge(&scores, 0.3)?, 1.0 / 9.0)?;
+        let even = Tensor::zeros((3, 5), DType::F64, &Device::Cpu)?;
+        assert_close(&info_nce(&even, 0.05)?, 5_f64.ln())?;
+        assert!(info_nce(&even.t()?, 0.05).is_err());
+        Ok(())
     }
 
     #[test]

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a table is the result of the command")]
 
 use clap::{Parser, Subcommand};
-use siskin_train::{export, fetch, fit, measure, pairs, rows};
+use siskin_train::{export, fetch, fit, measure, mine, pairs, rows};
 
 /// Trains Siskin's encoder and exports it.
 #[derive(Parser, Debug)]
@@ -20,7 +20,10 @@ enum Step {
     Base(fetch::Args),
     /// Make training pairs of documentation: headings, words of links and titles with their passages.
     Pairs(pairs::Args),
+    /// Find hard negatives: passages that look like an answer to a training query and are none.
+    Mine(mine::Args),
     /// Initialise the heads from whitened samples and train them, and the backbone, on pairs.
+    #[command(args_override_self = true)]
     Fit(fit::Args),
     /// Rank passages by a checkpoint's buckets: each, together, weighted, the best for each query.
     Measure(measure::Args),
@@ -31,9 +34,11 @@ enum Step {
 }
 
 fn main() -> anyhow::Result<()> {
-    match Arguments::parse().step {
+    let arguments = fit::recipe::expanded(std::env::args_os().collect());
+    match Arguments::parse_from(arguments).step {
         Step::Base(args) => fetch::run(&args),
         Step::Pairs(args) => pairs::run(&args),
+        Step::Mine(args) => mine::run(&args),
         Step::Fit(args) => fit::run(&args),
         Step::Measure(args) => {
             println!("{}", measure::run(&args)?.join("\n"));

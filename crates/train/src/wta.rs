@@ -15,6 +15,10 @@ pub struct Head {
     pub bias: Tensor,
     /// Winners kept per token.
     pub k: usize,
+    /// `[n]`: logarithms of learned factors of a query's activations; absent where none were learned.
+    pub log_rarity: Option<Tensor>,
+    /// `[n]`: added to activations while winners are chosen; only training does that.
+    pub boost: Option<Tensor>,
 }
 
 /// The winners of some tokens: both vectors `[tokens, k]`, row-major, strongest first; equal
@@ -52,7 +56,13 @@ impl Head {
             bias.dims()
         );
         ensure!((1..=n).contains(&k), "{k} winners of {n} dimensions");
-        Ok(Self { weight, bias, k })
+        Ok(Self {
+            weight,
+            bias,
+            k,
+            log_rarity: None,
+            boost: None,
+        })
     }
 
     /// Dimensions `n`.
@@ -71,17 +81,18 @@ impl Head {
             .broadcast_add(&self.bias)?)
     }
 
-    /// The winners of `tokens`: `[tokens, dim]` (eq. 3). No gradient flows.
+    /// The winners of `tokens`: `[tokens, dim]` (eq. 3), with their activations, a boost included. No gradient
+    /// flows.
     ///
     /// # Errors
     /// When `dim` differs from the head's.
     pub fn winners(&self, tokens: &Tensor) -> Result<Winners> {
-        let frozen = Self {
-            weight: self.weight.detach(),
-            bias: self.bias.detach(),
-            k: self.k,
-        };
-        let z = frozen.activations(&tokens.detach())?.to_dtype(DType::F32)?;
+        let frozen = Self::new(self.weight.detach(), self.bias.detach(), self.k)?;
+        let mut z = frozen.activations(&tokens.detach())?;
+        if let Some(boost) = &self.boost {
+            z = z.broadcast_add(&boost.detach())?;
+        }
+        let z = z.to_dtype(DType::F32)?;
         match z.device() {
             Device::Cpu => winners_by_selection(&z, self.k),
             _ => winners_by_maxima(&z, self.k),

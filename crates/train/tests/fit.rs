@@ -9,13 +9,19 @@ use candle_core::Device;
 use clap::Parser;
 use siskin_train::checkpoint::Checkpoint;
 use siskin_train::fit::{self, Args};
-use siskin_train::measure;
+use siskin_train::{measure, mine};
 
 #[derive(Parser)]
 #[command(args_override_self = true)]
 struct Command {
     #[command(flatten)]
     args: Args,
+}
+
+#[derive(Parser)]
+struct MineCommand {
+    #[command(flatten)]
+    args: mine::Args,
 }
 
 /// A base model and a collection in a temporary folder.
@@ -56,9 +62,10 @@ impl Bench {
     }
 }
 
-/// Two buckets, sparse weights, the backbone trained and the dense vectors too.
-const EVERYTHING: &str = "--buckets 2:24:2 0:16:2 --weight-sparsity 0.5 \
-    --backbone-learning-rate 0.001 --dense 0.5";
+/// Two buckets, sparse weights, rarity learned, even dimensions, the backbone trained and the dense vectors
+/// too.
+const EVERYTHING: &str = "--buckets 2:24:2 0:16:2 --weight-sparsity 0.5 --rarity learned \
+    --duty-cycle 0.2 --backbone-learning-rate 0.001 --dense 0.5";
 
 #[test]
 fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
@@ -72,11 +79,8 @@ fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
     bench.fit("parts", &format!("{EVERYTHING} --resume"))?;
     for name in ["heads", "backbone", "optimizer"] {
         let name = format!("{name}.safetensors");
-        assert_eq!(
-            bench.file("whole", &name)?,
-            bench.file("parts", &name)?,
-            "{name}"
-        );
+        let same = bench.file("whole", &name)? == bench.file("parts", &name)?;
+        assert!(same, "{name}");
     }
     assert_eq!(
         bench.file("whole", "state.json")?,
@@ -127,6 +131,102 @@ fn a_loss_that_is_no_number_stops_the_run_and_the_last_checkpoint_is_good() -> R
         let weights = head.weight.flatten_all()?.to_vec1::<f32>()?;
         assert!(weights.iter().all(|weight| weight.is_finite()));
     }
+    Ok(())
+}
+
+#[test]
+fn every_way_to_train_makes_finite_steps_of_its_own() -> Result<()> {
+    let bench = Bench::new()?;
+    let ways = [
+        "--ranking hinge",
+        "--joining separate --buckets 2:24:2 1:16:2",
+        "--heads random",
+        "--weight-sparsity 0.9",
+        "--distillation 0",
+        "--rarity counted",
+        "--rarity learned",
+        "--duty-cycle 0.5",
+        "--max-pieces 4",
+        "--batching by-collection",
+        "--backbone-learning-rate 0.001",
+        "--backbone-learning-rate 0.001 --precision bf16",
+    ];
+    let mut losses = Vec::new();
+    for (i, way) in ways.iter().enumerate() {
+        let out = format!("way{i}");
+        bench.fit(&out, &format!("--buckets 2:24:2 {way}"))?;
+        let last = bench
+            .metrics(&out)?
+            .iter()
+            .rev()
+            .find_map(|line| line["loss"].as_f64());
+        let last = last.unwrap();
+        assert!(last.is_finite(), "{way}: {last}");
+        losses.push(last);
+    }
+    losses.sort_by(f64::total_cmp);
+    losses.dedup();
+    // One collection: a batch of one collection is an ordinary one. All others differ.
+    assert!(losses.len() >= ways.len() - 1, "{losses:?}");
+    Ok(())
+}
+
+#[test]
+fn learned_rarity_is_kept_and_gone_on_with() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("first", "--buckets 2:24:2 --rarity learned")?;
+    let rarity = |name: &str| -> Result<Vec<f32>> {
+        let checkpoint = Checkpoint::load(&bench.path(name), &Device::Cpu)?;
+        Ok(checkpoint.heads[0].log_rarity.as_ref().unwrap().to_vec1()?)
+    };
+    let first = rarity("first")?;
+    assert!(first.iter().any(|&weight| weight.abs() > 1e-3));
+    let from = bench.path("first").display().to_string();
+    let options = format!("--buckets 2:24:2 --rarity learned --from {from} --stop-after 1");
+    bench.fit("second", &options)?;
+    let moved = rarity("second")?;
+    let length: f32 = first.iter().map(|weight| weight.abs()).sum();
+    let drift: f32 = first.iter().zip(&moved).map(|(a, b)| (a - b).abs()).sum();
+    assert!(drift < length, "{drift} of {length}");
+    Ok(())
+}
+
+#[test]
+fn hard_negatives_are_mined_and_trained_on() -> Result<()> {
+    let bench = Bench::new()?;
+    let path = |name: &str| bench.path(name).display().to_string();
+    let (base, animals, checkpoint) = (path("base"), path("animals"), path("out"));
+    bench.fit("out", "--buckets 2:24:2")?;
+    let mine = |by: &str, out: &str| -> Result<String> {
+        let line = format!("mine --pairs {animals} --by {by} --out {}", path(out));
+        mine::run(&MineCommand::try_parse_from(line.split_whitespace())?.args)?;
+        Ok(String::from_utf8(bench.file(out, "animals.tsv")?)?)
+    };
+    let words = mine("bm25", "words")?;
+    let model = mine(
+        &format!("model --base {base} --checkpoint {checkpoint}"),
+        "model",
+    )?;
+    assert!(words.lines().count() > 20 && model.lines().count() > 20);
+    assert_ne!(words, model);
+    bench.fit("plain", "--buckets 2:24:2")?;
+    let negatives = format!(
+        "--negatives {} {} --hard-negatives 2",
+        path("words"),
+        path("model")
+    );
+    bench.fit("hard", &format!("--buckets 2:24:2 {negatives}"))?;
+    let loss = |out: &str| -> Result<f64> {
+        let first = bench
+            .metrics(out)?
+            .into_iter()
+            .find_map(|line| line["loss"].as_f64());
+        Ok(first.unwrap())
+    };
+    assert!(loss("hard")? > loss("plain")?);
+    let none = bench.fit("none", &format!("--buckets 2:24:2 --negatives {base}"));
+    let error = format!("{:#}", none.unwrap_err());
+    assert!(error.contains("siskin-train mine"), "{error}");
     Ok(())
 }
 

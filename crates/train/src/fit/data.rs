@@ -1,18 +1,21 @@
 //! Pairs for training and held-out sets, as word pieces.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::{Result, ensure};
 use siskin_core::container::sha256_hex;
 
-use super::settings::Settings;
+use super::settings::{Batching, Settings};
 use crate::collection::{Collection, Pair};
+use crate::mine::Negatives;
 use crate::random::Random;
 use crate::tokenize::Tokenizer;
 
 /// Random streams of the seed, beside those that the heads use.
 const HOLD_OUT_STREAM: u64 = 1_000;
 const ORDER_STREAM: u64 = 2_000;
+/// As many streams as there are steps.
+const NEGATIVES_STREAM: u64 = 1_000_000_000;
 
 /// A training pair, with what tells it from others.
 #[derive(Clone, Debug)]
@@ -23,6 +26,8 @@ struct TrainingPair {
     relevant: Vec<(usize, usize)>,
     /// This pair's passage.
     passage_id: (usize, usize),
+    /// Passages that look like an answer and are none.
+    negatives: Vec<(usize, usize)>,
 }
 
 /// Queries and passages of one collection that training does not see.
@@ -42,31 +47,40 @@ pub struct HeldOut {
 #[derive(Clone, Debug)]
 pub struct Data {
     training: Vec<TrainingPair>,
+    batching: Batching,
+    hard_negatives: usize,
+    /// Word pieces of the hard negatives.
+    negatives: HashMap<(usize, usize), Vec<u32>>,
     /// One set per collection that has enough pairs.
     pub held_out: Vec<HeldOut>,
 }
 
-/// The texts of one step: row `i` of both is a pair.
+/// The texts of one step: row `i` of both is a pair; further passages are hard negatives.
 #[derive(Clone, Debug)]
 pub struct PairBatch<'a> {
     /// Word pieces of the queries.
     pub queries: Vec<&'a [u32]>,
-    /// Word pieces of their passages.
+    /// Word pieces of their passages, then of hard negatives.
     pub passages: Vec<&'a [u32]>,
 }
 
 impl Data {
-    /// Splits each collection's pairs by passage: a held-out passage is in no training pair.
+    /// Splits each collection's pairs by passage: a held-out passage is in no training pair and no hard
+    /// negative. `negatives`: those of each collection, or none at all.
     ///
     /// # Errors
     /// When a text cannot be tokenized or too few pairs are left.
     pub fn new(
         collections: &[Collection],
+        negatives: &[Negatives],
         tokenizer: &Tokenizer,
         settings: &Settings,
     ) -> Result<Self> {
         let mut data = Self {
             training: Vec::new(),
+            batching: settings.batching,
+            hard_negatives: settings.hard_negatives,
+            negatives: HashMap::new(),
             held_out: Vec::new(),
         };
         for (index, collection) in collections.iter().enumerate() {
@@ -74,7 +88,14 @@ impl Data {
             if !split.held_out.is_empty() {
                 data.held_out.push(split.held_out_set(tokenizer, settings)?);
             }
-            data.training.extend(split.training_pairs(tokenizer)?);
+            let mined = negatives.get(index);
+            let pairs = split.training_pairs(mined, tokenizer, settings.max_pieces)?;
+            for &(_, passage) in pairs.iter().flat_map(|pair| &pair.negatives) {
+                let pieces = tokenizer.encode(&collection.passages[passage])?;
+                let pieces = cut_to(pieces, settings.max_pieces);
+                data.negatives.insert((index, passage), pieces);
+            }
+            data.training.extend(pairs);
         }
         let (count, batch) = (data.training.len(), settings.batch_pairs);
         ensure!(
@@ -82,7 +103,7 @@ impl Data {
             "{count} training pairs do not fill a batch of {batch}"
         );
         ensure!(
-            !data.epoch((0..count).collect(), batch).is_empty(),
+            !data.epoch(0, batch, settings.seed).is_empty(),
             "the {count} training pairs share so many passages or queries that none of them fill a \
              batch of {batch}: lower --batch-pairs"
         );
@@ -92,16 +113,33 @@ impl Data {
     /// Batches of pair positions without end: epoch after epoch, each in its own random order, so
     /// that batch `i` depends on nothing but the data, `size` and `seed`.
     pub fn batches(&self, size: usize, seed: u64) -> impl Iterator<Item = Vec<usize>> + '_ {
-        (0_u64..).flat_map(move |epoch| {
-            let mut order: Vec<usize> = (0..self.training.len()).collect();
-            Random::new(seed, ORDER_STREAM + epoch).shuffle(&mut order);
-            self.epoch(order, size)
-        })
+        (0_u64..).flat_map(move |epoch| self.epoch(epoch, size, seed))
+    }
+
+    /// The batches of one epoch.
+    fn epoch(&self, epoch: u64, size: usize, seed: u64) -> Vec<Vec<usize>> {
+        let mut random = Random::new(seed, ORDER_STREAM + epoch);
+        let mut order: Vec<usize> = (0..self.training.len()).collect();
+        random.shuffle(&mut order);
+        if self.batching == Batching::Mixed {
+            return self.cut(order, size);
+        }
+        let mut collections: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for position in order {
+            let (collection, _) = self.training[position].passage_id;
+            collections.entry(collection).or_default().push(position);
+        }
+        let mut batches: Vec<Vec<usize>> = collections
+            .into_values()
+            .flat_map(|order| self.cut(order, size))
+            .collect();
+        random.shuffle(&mut batches);
+        batches
     }
 
     /// Cuts `order` into batches in which no passage answers two queries and no query text occurs
     /// twice; what clashes waits for a later batch. The incomplete rest is left out.
-    fn epoch(&self, order: Vec<usize>, size: usize) -> Vec<Vec<usize>> {
+    fn cut(&self, order: Vec<usize>, size: usize) -> Vec<Vec<usize>> {
         let mut batches = Vec::new();
         let mut waiting = order;
         while waiting.len() >= size {
@@ -131,18 +169,53 @@ impl Data {
                 bytes.extend((pieces.len() as u64).to_le_bytes());
                 bytes.extend(pieces.iter().flat_map(|piece| piece.to_le_bytes()));
             }
+            for (collection, passage) in &pair.negatives {
+                bytes.extend(
+                    [*collection as u64, *passage as u64]
+                        .map(u64::to_le_bytes)
+                        .concat(),
+                );
+            }
         }
         sha256_hex(&bytes)
     }
 
-    /// The texts of one batch of [`Data::batches`].
+    /// The texts of batch `number` of [`Data::batches`]; `seed` chooses among hard negatives.
     #[must_use]
-    pub fn batch(&self, positions: &[usize]) -> PairBatch<'_> {
+    pub fn batch(&self, positions: &[usize], number: usize, seed: u64) -> PairBatch<'_> {
         let pairs = || positions.iter().map(|&position| &self.training[position]);
+        let mut random = Random::new(seed, NEGATIVES_STREAM + number as u64);
+        let mut passages: Vec<&[u32]> = pairs().map(|pair| pair.passage.as_slice()).collect();
+        passages.extend(self.hard_negatives(pairs(), &mut random));
         PairBatch {
             queries: pairs().map(|pair| pair.query.as_slice()).collect(),
-            passages: pairs().map(|pair| pair.passage.as_slice()).collect(),
+            passages,
         }
+    }
+
+    /// Some hard negatives of each pair: none that answers a query of the batch, none twice.
+    fn hard_negatives<'a>(
+        &'a self,
+        pairs: impl Iterator<Item = &'a TrainingPair> + Clone,
+        random: &mut Random,
+    ) -> Vec<&'a [u32]> {
+        let mut taken: HashSet<(usize, usize)> = HashSet::new();
+        let mut texts: HashSet<&[u32]> = HashSet::new();
+        for pair in pairs.clone() {
+            taken.extend(&pair.relevant);
+            texts.insert(&pair.passage);
+        }
+        let mut chosen = Vec::new();
+        for pair in pairs {
+            let mut negatives = pair.negatives.clone();
+            random.shuffle(&mut negatives);
+            let fresh = negatives.into_iter().filter_map(|negative| {
+                let pieces = self.negatives.get(&negative)?.as_slice();
+                (taken.insert(negative) && texts.insert(pieces)).then_some(pieces)
+            });
+            chosen.extend(fresh.take(self.hard_negatives));
+        }
+        chosen
     }
 }
 
@@ -218,14 +291,28 @@ impl<'a> Split<'a> {
         }
     }
 
-    fn training_pairs(&self, tokenizer: &Tokenizer) -> Result<Vec<TrainingPair>> {
+    fn training_pairs(
+        &self,
+        mined: Option<&Negatives>,
+        tokenizer: &Tokenizer,
+        max_pieces: usize,
+    ) -> Result<Vec<TrainingPair>> {
+        let pieces =
+            |text: &str| Ok::<_, anyhow::Error>(cut_to(tokenizer.encode(text)?, max_pieces));
+        let held_out: HashSet<usize> = self.held_out.iter().map(|pair| pair.passage).collect();
         let pairs = self.training.iter().map(|pair| {
+            let negatives = mined.and_then(|mined| mined.get(&pair.query));
+            let negatives = negatives
+                .into_iter()
+                .flatten()
+                .filter(|passage| !held_out.contains(passage));
             let relevant = self.relevant.get(&pair.query).into_iter().flatten();
             Ok(TrainingPair {
-                query: tokenizer.encode(&self.collection.queries[pair.query])?,
-                passage: tokenizer.encode(&self.collection.passages[pair.passage])?,
+                query: pieces(&self.collection.queries[pair.query])?,
+                passage: pieces(&self.collection.passages[pair.passage])?,
                 relevant: relevant.map(|&passage| (self.index, passage)).collect(),
                 passage_id: (self.index, pair.passage),
+                negatives: negatives.map(|&passage| (self.index, passage)).collect(),
             })
         });
         pairs.collect()
@@ -268,6 +355,15 @@ impl<'a> Split<'a> {
     }
 }
 
+/// At most `max_pieces` of `pieces`, where that is above 0: the first ones, and the last, `[SEP]`.
+fn cut_to(mut pieces: Vec<u32>, max_pieces: usize) -> Vec<u32> {
+    if max_pieces > 0 && pieces.len() > max_pieces {
+        let left_out = max_pieces - 1..pieces.len() - 1;
+        pieces.drain(left_out);
+    }
+    pieces
+}
+
 /// Word pieces of the texts at `positions`.
 fn encode_all(
     tokenizer: &Tokenizer,
@@ -290,6 +386,17 @@ mod tests {
             passage: vec![u32::try_from(passage).unwrap()],
             relevant: relevant.iter().map(|&passage| (0, passage)).collect(),
             passage_id: (0, passage),
+            negatives: Vec::new(),
+        }
+    }
+
+    fn data(training: Vec<TrainingPair>) -> Data {
+        Data {
+            training,
+            batching: Batching::Mixed,
+            hard_negatives: 1,
+            negatives: HashMap::new(),
+            held_out: Vec::new(),
         }
     }
 
@@ -304,10 +411,7 @@ mod tests {
             pair(4, 13, &[13]),
             pair(4, 14, &[14]),
         ];
-        let data = Data {
-            training,
-            held_out: Vec::new(),
-        };
+        let data = data(training);
         for batch in data.batches(2, 1).take(60) {
             for clash in [[0, 1], [2, 3], [4, 5]] {
                 assert!(!clash.iter().all(|pair| batch.contains(pair)), "{batch:?}");
@@ -316,12 +420,53 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_is_seen_and_the_order_depends_on_the_seed() {
-        let training = (0..12).map(|i| pair(i as u32, i, &[i])).collect();
+    fn a_batch_by_collection_stays_within_one() {
+        let training = (0..12).map(|i| TrainingPair {
+            passage_id: (i % 3, i),
+            ..pair(i as u32, i, &[i])
+        });
         let data = Data {
-            training,
-            held_out: Vec::new(),
+            batching: Batching::ByCollection,
+            ..data(training.collect())
         };
+        let batches: Vec<_> = data.batches(2, 1).take(6).collect();
+        assert!(batches.iter().all(|batch| batch[0] % 3 == batch[1] % 3));
+        assert_eq!(batches.concat().iter().collect::<HashSet<_>>().len(), 12);
+    }
+
+    #[test]
+    fn texts_that_are_cut_keep_their_last_piece() {
+        assert_eq!(cut_to(vec![1, 5, 6, 7, 2], 4), [1, 5, 6, 2]);
+        assert_eq!(cut_to(vec![1, 5, 2], 4), [1, 5, 2]);
+        assert_eq!(cut_to(vec![1, 5, 6, 2], 0), [1, 5, 6, 2]);
+    }
+
+    #[test]
+    fn hard_negatives_answer_no_query_of_the_batch() {
+        let with = |pair: TrainingPair, negatives: &[usize]| TrainingPair {
+            negatives: negatives.iter().map(|&passage| (0, passage)).collect(),
+            ..pair
+        };
+        let mut data = data(vec![
+            with(pair(1, 10, &[10, 13]), &[11, 20]),
+            with(pair(2, 11, &[11]), &[13, 20, 21]),
+            pair(3, 12, &[12]),
+        ]);
+        let pieces = |passage: usize| ((0, passage), vec![passage as u32]);
+        data.negatives = [11, 13, 20, 21].map(pieces).into();
+        let hard = |number| data.batch(&[0, 1, 2], number, 1).passages[3..].to_vec();
+        for number in 0..20 {
+            let mut hard = hard(number);
+            hard.sort_unstable();
+            assert_eq!(hard, [&[20], &[21]], "batch {number}");
+        }
+        data.hard_negatives = 0;
+        assert_eq!(data.batch(&[0, 1, 2], 0, 1).passages.len(), 3);
+    }
+
+    #[test]
+    fn every_pair_is_seen_and_the_order_depends_on_the_seed() {
+        let data = data((0..12).map(|i| pair(i as u32, i, &[i])).collect());
         let epoch = |seed| data.batches(4, seed).take(3).flatten().collect::<Vec<_>>();
         assert_eq!(epoch(1).iter().collect::<HashSet<_>>().len(), 12);
         assert_eq!(epoch(1), epoch(1));

@@ -1,12 +1,14 @@
 //! The `fit` step: heads from whitened samples, then training on pairs.
 //!
-//! * [`settings`]: what can be chosen.
+//! * [`settings`]: what can be chosen; [`recipe`]: named choices.
 //! * [`data`]: pairs for training and held-out sets.
-//! * [`trainer`]: variables, one step, checkpoints.
+//! * [`trainer`]: one step, checkpoints; `head`: what is trained of a bucket.
 //! * [`held_out`]: ranking metrics on pairs that training does not see.
 
 pub mod data;
+mod head;
 pub mod held_out;
+pub mod recipe;
 pub mod settings;
 pub mod trainer;
 
@@ -22,11 +24,12 @@ use serde_json::json;
 use crate::base::Base;
 use crate::checkpoint::{Checkpoint, State};
 use crate::collection::Collection;
-use crate::init::whitened_head;
+use crate::init::{random_head, whitened_head};
+use crate::mine::{self, Negatives};
 use crate::sample::{mixed_texts, token_vectors};
 use crate::wta::weight_mask;
 use data::Data;
-use settings::Settings;
+use settings::{Heads, Settings};
 use trainer::{StepReport, Trainer};
 
 /// Arguments of `siskin-train fit`.
@@ -38,6 +41,9 @@ pub struct Args {
     /// Collections in the BEIR layout; their `train` splits are the pairs.
     #[arg(long, required = true, num_args = 1..)]
     pub pairs: Vec<PathBuf>,
+    /// Folders of hard negatives that `mine` wrote.
+    #[arg(long, num_args = 1..)]
+    pub negatives: Vec<PathBuf>,
     /// Checkpoint folder to write.
     #[arg(long)]
     pub out: PathBuf,
@@ -53,6 +59,9 @@ pub struct Args {
     /// Make at most this many steps now, write a checkpoint and end; go on with --resume.
     #[arg(long)]
     pub stop_after: Option<usize>,
+    /// Settings by name; options that are given as well win.
+    #[arg(long, value_enum)]
+    pub recipe: Option<recipe::Recipe>,
     /// What can be chosen.
     #[command(flatten)]
     pub settings: Settings,
@@ -79,13 +88,25 @@ pub fn run(args: &Args) -> Result<()> {
         if args.init_only {
             return checkpoint.save(&args.out);
         }
-        let data = Data::new(&collections, &base.tokenizer()?, &args.settings)?;
+        let negatives = negatives(args, &collections)?;
+        let data = Data::new(&collections, &negatives, &base.tokenizer()?, &args.settings)?;
         check_pairs(&mut checkpoint.state, &data)?;
         let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
         let metrics = Metrics::open(&args.out, trainer.step())?;
         train(trainer, &data, args, metrics)
     };
     run().map_err(|error| advised(error, &args.settings))
+}
+
+/// The hard negatives of each collection.
+fn negatives(args: &Args, collections: &[Collection]) -> Result<Vec<Negatives>> {
+    let read = |collection| mine::read(&args.negatives, collection);
+    let negatives = collections.iter().map(read).collect::<Result<Vec<_>>>()?;
+    ensure!(
+        args.negatives.is_empty() || negatives.iter().any(|of_one| !of_one.is_empty()),
+        "--negatives holds none for these collections: `siskin-train mine` writes them"
+    );
+    Ok(negatives)
 }
 
 /// Refuses to go on with other pairs than those of the steps made so far.
@@ -180,7 +201,7 @@ fn begun_from(
     Ok(checkpoint)
 }
 
-/// Heads from whitened samples, no step made.
+/// Heads as the settings say, no step made.
 fn initial(
     settings: &Settings,
     base: &Base,
@@ -195,12 +216,11 @@ fn initial(
     let mut heads = Vec::new();
     for (seed, (bucket, samples)) in (settings.seed..).zip(settings.buckets.iter().zip(&samples)) {
         let mask = weight_mask(bucket.n, samples.dim(1)?, settings.weight_sparsity, seed)?;
-        heads.push(whitened_head(
-            samples,
-            &mask.to_device(device)?,
-            bucket.k,
-            seed,
-        )?);
+        let mask = mask.to_device(device)?;
+        heads.push(match settings.heads {
+            Heads::Whitened => whitened_head(samples, &mask, bucket.k, seed)?,
+            Heads::Random => random_head(samples, &mask, bucket.k, seed)?,
+        });
     }
     let state = State {
         buckets: settings.buckets.clone(),
@@ -235,7 +255,8 @@ fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
-        let report = trainer.train_on(&data.batch(&batch));
+        let batch = data.batch(&batch, trainer.step(), settings.seed);
+        let report = trainer.train_on(&batch);
         let report = report.with_context(|| stopped_at(trainer.step(), args))?;
         metrics.step(trainer.step(), &report)?;
         progress.set_message(format!("loss {:.4}", report.loss));

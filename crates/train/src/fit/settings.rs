@@ -26,6 +26,49 @@ pub enum Joining {
     Separate,
 }
 
+/// What heads begin as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Heads {
+    /// Rows from whitened samples of token vectors.
+    Whitened,
+    /// Gaussian rows, as in the paper; scaled and centred like whitened ones.
+    Random,
+}
+
+/// In what the matrix products of the network are computed; weights stay 32-bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// 32-bit floats.
+    F32,
+    /// 16-bit brain floats: quicker on GPUs, slower on CPUs.
+    Bf16,
+}
+
+/// How much a dimension counts by how rare it is while training (UHD-BERT, A.2, "stop-dimensions").
+/// Measuring and the index always count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rarity {
+    /// All alike.
+    None,
+    /// By a running count of the passages that have the dimension.
+    Counted,
+    /// By weights that are trained with the heads.
+    Learned,
+}
+
+/// Which pairs meet in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Batching {
+    /// Pairs of all collections.
+    Mixed,
+    /// Pairs of one collection: negatives are of the query's own site, so harder.
+    ByCollection,
+}
+
 /// The settings of one training run.
 #[derive(Clone, Debug, PartialEq, clap::Args, Serialize, Deserialize)]
 pub struct Settings {
@@ -33,6 +76,12 @@ pub struct Settings {
     /// more winners make codes denser.
     #[arg(long, num_args = 1.., default_value = "6:8192:4", value_parser = parse_bucket)]
     pub buckets: Vec<Bucket>,
+    /// What heads begin as.
+    #[arg(long, value_enum, default_value = "whitened")]
+    pub heads: Heads,
+    /// In what the matrix products of the network are computed.
+    #[arg(long, value_enum, default_value = "f32")]
+    pub precision: Precision,
     /// Share of each dimension's weights that is fixed at 0: below 1, 0 keeps all.
     #[arg(long, default_value_t = 0.0)]
     pub weight_sparsity: f64,
@@ -48,6 +97,13 @@ pub struct Settings {
     /// Pairs a step; each passage is a negative for all queries but its own.
     #[arg(long, default_value_t = 32)]
     pub batch_pairs: usize,
+    /// Which pairs meet in a batch.
+    #[arg(long, value_enum, default_value = "mixed")]
+    pub batching: Batching,
+    /// Word pieces of a text that training reads, `[CLS]` and `[SEP]` among them; 0 reads what the base
+    /// model's tokenizer gives. A step costs in proportion.
+    #[arg(long, default_value_t = 0)]
+    pub max_pieces: usize,
     /// Pairs used from each collection at most, so that large ones do not drown small ones.
     #[arg(long, default_value_t = 2_000)]
     pub pairs_per_collection: usize,
@@ -66,6 +122,16 @@ pub struct Settings {
     /// Gradients are scaled down to this norm.
     #[arg(long, default_value_t = 1.0)]
     pub max_gradient_norm: f64,
+    /// Hard negatives a pair, of those that --negatives gives.
+    #[arg(long, default_value_t = 1)]
+    pub hard_negatives: usize,
+    /// How much a dimension counts by how rare it is.
+    #[arg(long, value_enum, default_value = "none")]
+    pub rarity: Rarity,
+    /// How strongly dimensions that passages have often are held back, and others helped, while winners are
+    /// chosen, in activations; 0 leaves it out. Balanced dimensions make even posting lists.
+    #[arg(long, default_value_t = 0.0)]
+    pub duty_cycle: f64,
     /// Ranking loss.
     #[arg(long, value_enum, default_value = "info-nce")]
     pub ranking: Ranking,
@@ -109,6 +175,12 @@ impl Settings {
         self.backbone_learning_rate > 0.0
     }
 
+    /// Whether something reads how often dimensions occur.
+    #[must_use]
+    pub fn counts_frequencies(&self) -> bool {
+        self.duty_cycle > 0.0 || self.rarity == Rarity::Counted
+    }
+
     /// Refuses what cannot be trained.
     ///
     /// # Errors
@@ -133,6 +205,11 @@ impl Settings {
         ensure!(
             self.batch_pairs > 1,
             "in-batch negatives need at least 2 pairs a batch"
+        );
+        ensure!(self.duty_cycle >= 0.0, "--duty-cycle is 0 or more");
+        ensure!(
+            self.max_pieces != 1 && self.max_pieces != 2,
+            "--max-pieces leaves no room between [CLS] and [SEP]"
         );
         ensure!(
             self.checkpoint_every > 0 && self.measure_every > 0,

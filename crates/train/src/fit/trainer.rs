@@ -6,8 +6,9 @@ use anyhow::{Result, ensure};
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::data::{HeldOut, PairBatch};
+use super::head::HeadVariables;
 use super::held_out::{Measured, Report};
-use super::settings::{Joining, Ranking, Settings};
+use super::settings::{Joining, Precision, Ranking, Settings};
 use crate::base::Base;
 use crate::bert::Bert;
 use crate::checkpoint::{Checkpoint, State};
@@ -15,17 +16,7 @@ use crate::encode::Encoded;
 use crate::loss::{cosines, distillation, hinge, info_nce};
 use crate::optimizer::{AdamW, Group, schedule};
 use crate::tokenize::Batch;
-use crate::wta::{Head, weight_mask};
-
-/// One bucket's variables.
-#[derive(Debug)]
-struct HeadVariables {
-    weight: Var,
-    bias: Var,
-    /// `[n, dim]`, 0 where sparsity removed the weight; absent without sparsity.
-    mask: Option<Tensor>,
-    k: usize,
-}
+use crate::wta::Head;
 
 /// What one step reports.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,6 +55,8 @@ struct Losses {
     total: Tensor,
     ranking: Tensor,
     distillation: Option<Tensor>,
+    /// By bucket: share of the batch's passages that have each dimension.
+    frequencies: Vec<Tensor>,
 }
 
 impl Trainer {
@@ -86,14 +79,22 @@ impl Trainer {
             Some(variables) => Bert::load(&as_tensors(variables), &base.config)?,
             None => Bert::load(weights, &base.config)?,
         };
-        let heads = (0..)
+        let bert = match settings.precision {
+            Precision::F32 => bert,
+            Precision::Bf16 => bert.with_products(DType::BF16),
+        };
+        let mut heads = (0..)
             .zip(&checkpoint.heads)
             .map(|(j, head)| HeadVariables::new(head, settings, j, device))
             .collect::<Result<Vec<_>>>()?;
         let mut optimizer = AdamW::new(groups(backbone.as_deref(), &heads, settings))?;
         let step = checkpoint.state.step;
         if step > 0 {
-            optimizer.restore(checkpoint.moments()?, step)?;
+            let saved = checkpoint.moments()?;
+            optimizer.restore(saved, step)?;
+            for (j, head) in heads.iter_mut().enumerate() {
+                head.restore(saved, j, settings)?;
+            }
         }
         let is_base = backbone.is_none() && checkpoint.backbone.is_none();
         let teacher = (!is_base).then(|| base.bert()).transpose()?;
@@ -138,6 +139,9 @@ impl Trainer {
         let schedule = schedule(self.step, self.settings.warm_up_steps, self.settings.steps);
         let max_norm = self.settings.max_gradient_norm;
         let gradient_norm = self.optimizer.update(&gradients, max_norm, schedule)?;
+        for (head, frequency) in self.heads.iter_mut().zip(&losses.frequencies) {
+            head.count(frequency, &self.settings)?;
+        }
         self.step += 1;
         Ok(StepReport {
             loss,
@@ -154,7 +158,16 @@ impl Trainer {
             Encoded::new(&self.bert, &batches[0])?,
             Encoded::new(&self.bert, &batches[1])?,
         ];
-        let relevances = self.relevances(&encoded)?;
+        let buckets = self
+            .heads
+            .iter()
+            .map(|head| head.relevance(&encoded, &self.settings))
+            .collect::<Result<Vec<_>>>()?;
+        let (scores, frequencies): (Vec<_>, Vec<_>) = buckets
+            .into_iter()
+            .map(|bucket| (bucket.scores, bucket.frequency))
+            .unzip();
+        let relevances = self.joined(scores)?;
         let ranking = mean_of(&relevances, |scores| self.ranking(scores))?;
         let distillation = self.distillation(&relevances, &encoded, &batches)?;
         let mut total = ranking.clone();
@@ -169,6 +182,7 @@ impl Trainer {
             total,
             ranking,
             distillation,
+            frequencies,
         })
     }
 
@@ -193,14 +207,7 @@ impl Trainer {
     }
 
     /// Relevance matrices that meet the loss: one per bucket, or their mean.
-    fn relevances(&self, [queries, passages]: &[Encoded; 2]) -> Result<Vec<Tensor>> {
-        let mut relevances = Vec::with_capacity(self.heads.len());
-        for (variables, bucket) in self.heads.iter().zip(&self.settings.buckets) {
-            let head = variables.head()?;
-            let query_codes = head.codes(&queries.tokens(bucket.layer)?, &queries.content)?;
-            let passage_codes = head.codes(&passages.tokens(bucket.layer)?, &passages.content)?;
-            relevances.push(cosines(&query_codes, &passage_codes)?);
-        }
+    fn joined(&self, relevances: Vec<Tensor>) -> Result<Vec<Tensor>> {
         match self.settings.joining {
             Joining::Separate => Ok(relevances),
             Joining::Joint => Ok(vec![mean_of(&relevances, |scores| Ok(scores.clone()))?]),
@@ -214,7 +221,7 @@ impl Trainer {
         }
     }
 
-    /// The base model's own cosines of the batch: `[batch, batch]`.
+    /// The base model's own cosines of the batch: `[batch, passages]`.
     fn teacher_cosines(&self, encoded: &[Encoded; 2], batches: &[Batch; 2]) -> Result<Tensor> {
         let pooled = |side: usize| match &self.teacher {
             None => encoded[side].pooled(),
@@ -254,41 +261,20 @@ impl Trainer {
                 Some(variables) => Some(as_tensors(variables)),
                 None => self.frozen_backbone.clone(),
             },
-            optimizer: (self.step > 0).then(|| self.optimizer.save()),
+            optimizer: (self.step > 0).then(|| self.moments()),
         })
     }
 
     fn frozen_heads(&self) -> Result<Vec<Head>> {
-        let freeze = |variables: &HeadVariables| {
-            let head = variables.head()?;
-            Head::new(head.weight.detach(), head.bias.detach(), head.k)
-        };
-        self.heads.iter().map(freeze).collect()
-    }
-}
-
-impl HeadVariables {
-    fn new(head: &Head, settings: &Settings, j: u64, device: &Device) -> Result<Self> {
-        let (n, dim) = head.weight.dims2()?;
-        let sparse = settings.weight_sparsity > 0.0;
-        let mask = sparse
-            .then(|| weight_mask(n, dim, settings.weight_sparsity, settings.seed + j))
-            .transpose()?;
-        Ok(Self {
-            weight: Var::from_tensor(&head.weight)?,
-            bias: Var::from_tensor(&head.bias)?,
-            mask: mask.map(|mask| mask.to_device(device)).transpose()?,
-            k: head.k,
-        })
+        self.heads.iter().map(HeadVariables::frozen).collect()
     }
 
-    /// The head as it computes: absent weights are 0 and get no gradient.
-    fn head(&self) -> Result<Head> {
-        let weight = match &self.mask {
-            Some(mask) => (self.weight.as_tensor() * mask)?,
-            None => self.weight.as_tensor().clone(),
-        };
-        Head::new(weight, self.bias.as_tensor().clone(), self.k)
+    /// The optimizer's moments and what else the next step reads.
+    fn moments(&self) -> HashMap<String, Tensor> {
+        let mut moments = self.optimizer.save();
+        let heads = self.heads.iter().enumerate();
+        moments.extend(heads.filter_map(|(j, head)| head.save(j)));
+        moments
     }
 }
 
@@ -316,10 +302,8 @@ fn groups(
     heads: &[HeadVariables],
     settings: &Settings,
 ) -> Vec<Group> {
-    let head_variables = heads.iter().enumerate().flat_map(|(j, head)| {
-        let weight = (format!("bucket{j}.weight"), head.weight.clone());
-        [weight, (format!("bucket{j}.bias"), head.bias.clone())]
-    });
+    let heads = heads.iter().enumerate();
+    let head_variables = heads.flat_map(|(j, head)| head.variables(j));
     let group = |learning_rate, variables| Group {
         learning_rate,
         weight_decay: settings.weight_decay,
