@@ -9,8 +9,10 @@
 //! * [`pairs`], [`mine`]: documentation to training pairs, and hard negatives for them.
 //! * [`sample`], [`init`]: heads without a gradient step.
 //! * [`fit`], [`loss`], [`optimizer`]: training.
+//! * [`adapt`]: all steps for one site.
 //! * [`measure`], [`export`], [`onnx`], [`rows`]: what a checkpoint is worth, and what is made of it.
 
+pub mod adapt;
 pub mod base;
 pub mod bert;
 pub mod checkpoint;

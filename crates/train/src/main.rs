@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a table is the result of the command")]
 
 use clap::{Parser, Subcommand};
-use siskin_train::{export, fetch, fit, measure, mine, pairs, rows};
+use siskin_train::{adapt, export, fetch, fit, measure, mine, pairs, rows};
 
 /// Trains Siskin's encoder and exports it.
 #[derive(Parser, Debug)]
@@ -23,12 +23,13 @@ enum Step {
     /// Find hard negatives: passages that look like an answer to a training query and are none.
     Mine(mine::Args),
     /// Initialise the heads from whitened samples and train them, and the backbone, on pairs.
-    #[command(args_override_self = true)]
     Fit(fit::Args),
     /// Rank passages by a checkpoint's buckets: each, together, weighted, the best for each query.
     Measure(measure::Args),
     /// Distil static rows, attention pooling and query centring from the encoder.
     Rows(rows::Args),
+    /// Make an encoder for one site: dimensions sampled from its own passages.
+    Adapt(adapt::Args),
     /// Write the encoder folder: ONNX, tokenizer, rows, golden vectors.
     Export(export::Args),
 }
@@ -45,6 +46,7 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Step::Rows(args) => rows::run(&args),
+        Step::Adapt(args) => adapt::run(&args),
         Step::Export(args) => export::run(&args),
     }
 }

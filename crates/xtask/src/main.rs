@@ -10,6 +10,7 @@ mod bench;
 mod binary;
 mod cargo_tools;
 mod chrome;
+mod cuda;
 mod demo;
 mod dist;
 mod files;
@@ -66,6 +67,10 @@ enum Command {
     /// Runs the steps in order of speed, goes on after a failure where it can, and ends
     /// with a table and the line "N passed, N failed". Exit code 1 on a failure.
     Test(test::Arguments),
+    /// Build siskin-train for an NVIDIA GPU, on a machine with or without one.
+    ///
+    /// Fetches nvcc from PyPI to ~/.cache/siskin/cuda-13; writes TARGET/cuda/release/siskin-train.
+    BuildCuda(cuda::Arguments),
     /// Measure Siskin beside other searches for static sites.
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -91,6 +96,7 @@ fn run(command: Command) -> Result<ExitCode> {
             dist::run(&workspace)?;
         }
         Command::Demo(arguments) => demo::run(&workspace, &arguments)?,
+        Command::BuildCuda(arguments) => cuda::run(&workspace, &arguments)?,
         Command::Bench(bench) => bench::run(&workspace, &bench)?,
         Command::Test(arguments) => return test::run(&workspace, &arguments),
     }

@@ -1,4 +1,4 @@
-//! Named sets of settings: what stands in a recipe is put before the options of the command line, which win.
+//! Named sets of settings: the options of a recipe are added to the command line, but for those that it has.
 
 use std::ffi::{OsStr, OsString};
 
@@ -15,38 +15,58 @@ pub enum Recipe {
 }
 
 impl Recipe {
-    /// Its options.
-    fn options(self) -> &'static str {
+    /// Its options and their values.
+    fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Paper => {
-                "--buckets 6:81920:80 --heads random --weight-sparsity 0.7 --ranking hinge --margin 1 \
-                 --distillation 0 --weight-decay 0 --head-learning-rate 1e-3 \
-                 --backbone-learning-rate 2e-5 --dense 0 --batching mixed --rarity none"
-            }
-            Self::Docs => {
-                "--buckets 6:8192:4 --heads whitened --ranking info-nce --distillation 0 --dense 1 \
-                 --batching by-collection --max-pieces 64 --head-learning-rate 1e-4 \
-                 --backbone-learning-rate 2e-5"
-            }
+            Self::Paper => &[
+                ("--buckets", "6:81920:80"),
+                ("--heads", "random"),
+                ("--weight-sparsity", "0.7"),
+                ("--ranking", "hinge"),
+                ("--margin", "1"),
+                ("--distillation", "0"),
+                ("--weight-decay", "0"),
+                ("--head-learning-rate", "1e-3"),
+                ("--backbone-learning-rate", "2e-5"),
+            ],
+            Self::Docs => &[
+                ("--buckets", "6:8192:4"),
+                ("--heads", "whitened"),
+                ("--ranking", "info-nce"),
+                ("--distillation", "0"),
+                ("--dense", "1"),
+                ("--batching", "by-collection"),
+                ("--max-pieces", "64"),
+                ("--head-learning-rate", "1e-4"),
+                ("--backbone-learning-rate", "2e-5"),
+            ],
         }
     }
 }
 
-/// `arguments` with the options of `--recipe NAME` after the subcommand, where that is given. An unknown name is
-/// left for the parser to refuse.
+/// `arguments` with those options of `--recipe NAME` that they lack, where it is given. An unknown name is left
+/// for the parser to refuse.
 #[must_use]
-pub fn expanded(arguments: Vec<OsString>) -> Vec<OsString> {
+pub fn expanded(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let Some(recipe) = named(&arguments) else {
         return arguments;
     };
-    let options = recipe.options().split_whitespace().map(OsString::from);
-    let (command, given) = arguments.split_at(2.min(arguments.len()));
-    command
-        .iter()
-        .cloned()
-        .chain(options)
-        .chain(given.iter().cloned())
-        .collect()
+    let is_given = |name: &str| {
+        arguments
+            .iter()
+            .filter_map(|argument| argument.to_str())
+            .any(|argument| {
+                let rest = argument.strip_prefix(name);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+            })
+    };
+    let options = recipe.options().iter();
+    let added: Vec<OsString> = options
+        .filter(|(name, _)| !is_given(name))
+        .flat_map(|(name, value)| [OsString::from(name), OsString::from(value)])
+        .collect();
+    arguments.extend(added);
+    arguments
 }
 
 fn named(arguments: &[OsString]) -> Option<Recipe> {
@@ -72,7 +92,6 @@ mod tests {
     use clap::Parser;
 
     #[derive(Parser)]
-    #[command(args_override_self = true)]
     struct Command {
         #[command(flatten)]
         settings: Settings,
@@ -92,7 +111,14 @@ mod tests {
     fn options_of_the_command_line_win() {
         let paper = settings("siskin-train fit --recipe paper --buckets 6:64:2 --steps 7");
         assert_eq!((paper.heads, paper.weight_sparsity), (Heads::Random, 0.7));
-        assert_eq!((paper.buckets[0].n, paper.steps), (64, 7));
+        assert_eq!(
+            (paper.buckets.len(), paper.buckets[0].n, paper.steps),
+            (1, 64, 7)
+        );
+        assert_eq!(
+            settings("siskin-train fit --heads=whitened --recipe paper").heads,
+            Heads::Whitened
+        );
         assert_eq!(settings("siskin-train fit --recipe=docs").dense, 1.0);
         assert_eq!(
             settings("siskin-train fit"),

@@ -168,7 +168,22 @@ pub struct Settings {
     pub measure_every: usize,
 }
 
+/// A command line of settings alone.
+#[derive(clap::Parser)]
+struct SettingsOnly {
+    #[command(flatten)]
+    settings: Settings,
+}
+
 impl Settings {
+    /// What `fit` does when nothing is chosen.
+    ///
+    /// # Errors
+    /// Never: every setting has a default.
+    pub fn defaults() -> Result<Self> {
+        Ok(<SettingsOnly as clap::Parser>::try_parse_from(["fit"])?.settings)
+    }
+
     /// Whether the backbone's weights move.
     #[must_use]
     pub fn trains_backbone(&self) -> bool {

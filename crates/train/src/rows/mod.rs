@@ -12,13 +12,14 @@ mod bag;
 mod cache;
 mod counts;
 mod encode;
+mod kept;
 mod material;
 mod network;
 mod pack;
 mod pooling;
 mod ranking;
 mod report;
-mod texts;
+pub mod texts;
 mod unseen;
 mod vector;
 
@@ -45,6 +46,10 @@ pub struct Args {
     /// and the tables of dimensions are left out.
     #[arg(long)]
     pub checkpoint: Option<PathBuf>,
+    /// Encoder folder whose static rows, pooling and mean query vector are kept, so that only the tables of dimensions
+    /// are made: for other heads on the same network.
+    #[arg(long)]
+    pub keep: Option<PathBuf>,
     /// BEIR folders with training judgments; `FOLDER=LIMIT` takes at most LIMIT queries and
     /// LIMIT titles.
     #[arg(long, num_args = 1.., required = true)]
@@ -71,6 +76,9 @@ pub struct Args {
 /// # Errors
 /// When a file cannot be read or written, or texts are too few.
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(encoder) = &args.keep {
+        return kept::run(args, encoder);
+    }
     let network = Network::open(args)?;
     let lone = network.lone_pieces();
     let encoder = &network.encoder;

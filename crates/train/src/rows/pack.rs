@@ -8,8 +8,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use half::f16;
 use rayon::prelude::*;
+use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
+/// Beginnings of the names of tables; the bucket's number follows.
+const GENERIC: &str = "generic_";
+const ALONE: &str = "alone_";
 /// Middle of the 16 levels: half of them lie below.
 const MIDDLE: f32 = 7.5;
 /// Highest level.
@@ -106,7 +110,7 @@ pub struct RowsFile<'a> {
 }
 
 /// A tensor that owns its bytes.
-struct Tensor {
+pub struct Tensor {
     name: String,
     dtype: Dtype,
     shape: Vec<usize>,
@@ -118,7 +122,14 @@ struct Tensor {
 /// # Errors
 /// When it cannot be written.
 pub fn write(rows: &RowsFile, path: &Path) -> Result<()> {
-    let tensors = tensors(rows);
+    write_tensors(&tensors(rows), path)
+}
+
+/// Writes tensors as they are.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_tensors(tensors: &[Tensor], path: &Path) -> Result<()> {
     let views: Result<Vec<(&str, TensorView)>> = tensors
         .iter()
         .map(|t| {
@@ -130,6 +141,38 @@ pub fn write(rows: &RowsFile, path: &Path) -> Result<()> {
         .collect();
     let bytes = serialize(views?, None)?;
     std::fs::write(path, bytes).with_context(|| format!("writing {}", path.display()))
+}
+
+/// The tensors of a rows' file, tables of dimensions left out.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_all_but_tables(path: &Path) -> Result<Vec<Tensor>> {
+    let cannot = || format!("cannot read rows {}", path.display());
+    let bytes = std::fs::read(path).with_context(cannot)?;
+    let file = SafeTensors::deserialize(&bytes).with_context(cannot)?;
+    let is_table = |name: &str| name.starts_with(GENERIC) || name.starts_with(ALONE);
+    let others = file.iter().filter(|(name, _)| !is_table(name));
+    let tensors = others.map(|(name, view)| Tensor {
+        name: name.to_owned(),
+        dtype: view.dtype(),
+        shape: view.shape().to_vec(),
+        bytes: view.data().to_vec(),
+    });
+    Ok(tensors.collect())
+}
+
+/// The tensors of the tables of all buckets.
+pub fn tables(generic: &[DimensionTable], alone: &[DimensionTable]) -> Vec<Tensor> {
+    let named = |kind: &str, tables: &[DimensionTable]| -> Vec<Tensor> {
+        let tables = tables.iter().enumerate();
+        tables
+            .flat_map(|(bucket, table)| table_tensors(&format!("{kind}{bucket}"), table))
+            .collect()
+    };
+    let mut tensors = named(GENERIC, generic);
+    tensors.extend(named(ALONE, alone));
+    tensors
 }
 
 fn tensors(rows: &RowsFile) -> Vec<Tensor> {
@@ -147,12 +190,7 @@ fn tensors(rows: &RowsFile) -> Vec<Tensor> {
             rows.static_rows.scales.iter().copied(),
         ),
     ];
-    for (bucket, table) in rows.generic.iter().enumerate() {
-        tensors.extend(table_tensors(&format!("generic_{bucket}"), table));
-    }
-    for (bucket, table) in rows.alone.iter().enumerate() {
-        tensors.extend(table_tensors(&format!("alone_{bucket}"), table));
-    }
+    tensors.extend(tables(rows.generic, rows.alone));
     let (attention, bias) = rows.pooling;
     tensors.push(Tensor {
         name: "pooling.attention".into(),
@@ -220,7 +258,6 @@ fn table_tensors(name: &str, table: &DimensionTable) -> [Tensor; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use safetensors::SafeTensors;
 
     fn wave(count: usize) -> Vec<f32> {
         (0..count)
@@ -288,5 +325,12 @@ mod tests {
         assert_eq!(view("generic_0.weights").shape(), [3, 2]);
         assert_eq!(view("pooling.attention").dtype(), Dtype::F32);
         assert_eq!(view("pooling.bias").data().len(), 6);
+
+        let mut kept = read_all_but_tables(&path).unwrap();
+        assert_eq!(kept.len(), 4);
+        kept.extend(tables(rows.generic, rows.alone));
+        let again = folder.path().join("again.safetensors");
+        write_tensors(&kept, &again).unwrap();
+        assert_eq!(std::fs::read(&again).unwrap(), bytes);
     }
 }

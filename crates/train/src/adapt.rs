@@ -1,0 +1,169 @@
+//! The `adapt` step: an encoder for one site, from its built pages and a released encoder.
+//!
+//! The network stays; the dimensions are new: whitened samples of the token vectors of the site's own passages
+//! and queries, and, with `--steps`, trained on the pairs that the site gives. What does not depend on
+//! dimensions, static rows and pooling, is taken from the released encoder.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::checkpoint::Bucket;
+use crate::fit::settings::Settings;
+use crate::onnx::Quantization;
+use crate::rows::texts::Source;
+use crate::{export, fit, pairs, rows};
+
+/// Arguments of `siskin-train adapt`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Folders with built sites (HTML) or collections in the BEIR layout.
+    #[arg(required = true)]
+    pub sites: Vec<PathBuf>,
+    /// Encoder folder to begin with; its buckets, static rows and pooling are taken over.
+    #[arg(long)]
+    pub from: PathBuf,
+    /// Folder of the base model that it was made of.
+    #[arg(long)]
+    pub base: PathBuf,
+    /// The encoder folder to write; it names the encoder.
+    #[arg(long)]
+    pub out: PathBuf,
+    /// Folder for pairs, checkpoint and rows; steps that are done there are not made again [default: OUT with
+    /// `.work`].
+    #[arg(long)]
+    pub work: Option<PathBuf>,
+    /// Collections of general text to sample from as well, in turns with the sites: for a site of few words.
+    #[arg(long, num_args = 1..)]
+    pub texts: Vec<PathBuf>,
+    /// Training steps on the sites' pairs; 0 takes the samples as they are.
+    #[arg(long, default_value_t = 0)]
+    pub steps: usize,
+    /// Token vectors that dimensions are sampled from.
+    #[arg(long, default_value_t = 100_000)]
+    pub sample_tokens: usize,
+    /// Seed of every random choice.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// What is read of `encoder.json`.
+#[derive(Deserialize)]
+struct Released {
+    buckets: Vec<Bucket>,
+}
+
+/// Runs the step; see [`Args`].
+///
+/// # Errors
+/// When a site has no pairs or too few words, the encoder is of another network, or a file cannot be written.
+pub fn run(args: &Args) -> Result<()> {
+    let work = args.work.clone().unwrap_or_else(|| beside(&args.out));
+    let folder = work.join("pairs");
+    let collections = collections(args, &folder)?;
+    let checkpoint = work.join("checkpoint");
+    let rows = work.join("rows.safetensors");
+    fit(args, &collections, &checkpoint)?;
+    if !rows.exists() {
+        rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
+    }
+    export::run(&export::Args {
+        base: args.base.clone(),
+        checkpoint: Some(checkpoint),
+        baseline: false,
+        rows: Some(rows),
+        quantization: Quantization::Int8,
+        out: args.out.clone(),
+    })
+}
+
+fn beside(out: &Path) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(".work");
+    out.with_file_name(name)
+}
+
+/// The pairs of the sites, then the general texts.
+fn collections(args: &Args, folder: &Path) -> Result<Vec<PathBuf>> {
+    if !folder.exists() {
+        pairs::run(&pairs::Args {
+            sources: args.sites.clone(),
+            out: folder.to_owned(),
+            dev: Vec::new(),
+            cap: 20_000,
+            seed: args.seed,
+        })?;
+    }
+    let entries = std::fs::read_dir(folder);
+    let mut found = entries
+        .with_context(|| format!("cannot read {}", folder.display()))?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()?;
+    found.sort();
+    found.extend(args.texts.iter().cloned());
+    Ok(found)
+}
+
+fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
+    let is_begun = checkpoint.join("state.json").exists();
+    if is_begun && args.steps == 0 {
+        return Ok(());
+    }
+    let settings = Settings {
+        buckets: released(&args.from)?.buckets,
+        sample_tokens: args.sample_tokens,
+        seed: args.seed,
+        steps: args.steps,
+        ..Settings::defaults()?
+    };
+    fit::run(&fit::Args {
+        base: args.base.clone(),
+        pairs: collections.to_vec(),
+        negatives: Vec::new(),
+        out: checkpoint.to_owned(),
+        init_only: args.steps == 0,
+        resume: is_begun,
+        from: None,
+        stop_after: None,
+        recipe: None,
+        settings,
+    })
+    .context("if the site has too few words, give --texts or more sites")
+}
+
+fn released(encoder: &Path) -> Result<Released> {
+    let path = encoder.join("encoder.json");
+    let cannot = || format!("cannot read {}", path.display());
+    let manifest = std::fs::read(&path).with_context(cannot)?;
+    let released: Released = serde_json::from_slice(&manifest).with_context(cannot)?;
+    ensure!(
+        !released.buckets.is_empty(),
+        "{} has no buckets to adapt",
+        encoder.display()
+    );
+    Ok(released)
+}
+
+fn rows_arguments(
+    args: &Args,
+    collections: &[PathBuf],
+    checkpoint: &Path,
+    out: &Path,
+) -> rows::Args {
+    let source = |folder: &PathBuf| Source {
+        folder: folder.clone(),
+        limit: usize::MAX,
+    };
+    rows::Args {
+        base: args.base.clone(),
+        checkpoint: Some(checkpoint.to_owned()),
+        keep: Some(args.from.clone()),
+        texts: collections.iter().map(source).collect(),
+        out: out.to_owned(),
+        cache: None,
+        pairs: 12_000,
+        held_out: 0,
+        seed: args.seed,
+    }
+}

@@ -1,0 +1,51 @@
+//! Rows for other heads on the same network: static rows, pooling and the mean query vector of an encoder are
+//! kept, and only the tables of dimensions are made anew.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::network::Network;
+use super::texts::{self, Source};
+use super::{Args, pack};
+
+/// Writes the rows' file and its report.
+///
+/// # Errors
+/// When the encoder's files cannot be read, or it is of a network of another width.
+pub fn run(args: &Args, encoder: &Path) -> Result<()> {
+    let manifest = encoder.join("encoder.json");
+    let cannot = || format!("cannot read {}", manifest.display());
+    let manifest = std::fs::read(&manifest).with_context(cannot)?;
+    let manifest: Value = serde_json::from_slice(&manifest).with_context(cannot)?;
+    let network = Network::open(args)?;
+    let dim = network.encoder.dim();
+    ensure!(
+        manifest.get("dim") == Some(&json!(dim)),
+        "{} is of another network: its vectors do not have {dim} values",
+        encoder.display()
+    );
+    let texts = texts::collect(&args.texts, args.pairs, args.seed)?;
+    let passages = network.tokenize(&texts.passages)?;
+    let (generic, alone) = network.tables(&network.lone_pieces(), &passages)?;
+    ensure!(
+        !generic.is_empty(),
+        "--keep makes tables for the heads of a checkpoint: give --checkpoint"
+    );
+    let mut tensors = pack::read_all_but_tables(&encoder.join("rows.safetensors"))?;
+    tensors.extend(pack::tables(&generic, &alone));
+    pack::write_tensors(&tensors, &args.out)?;
+    let report = json!({
+        "format": 1,
+        "query_mean": manifest.get("query_mean"),
+        "kept_from": manifest.get("name"),
+        "kept": manifest.pointer("/training/rows"),
+        "seed": args.seed,
+        "data": args.texts.iter().map(Source::name).collect::<Vec<_>>(),
+        "passages": texts.passages.len(),
+    });
+    let path = args.out.with_extension("json");
+    std::fs::write(&path, serde_json::to_string_pretty(&report)? + "\n")
+        .with_context(|| format!("writing {}", path.display()))
+}
