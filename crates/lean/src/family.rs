@@ -1,0 +1,432 @@
+//! Whether a graph is a BERT with buckets as `siskin-train` writes it, and where its weights are.
+//!
+//! The graph is held node by node against the one that the exporter writes; the first difference
+//! is the reason why it is not of the family.
+
+use crate::error::{LeanError, Result};
+use crate::matrix::{Matrix, PANEL};
+use crate::onnx::{Constant, Element, Graph, Node};
+use std::ops::Range;
+
+/// Stands for any name of an input.
+const ANY: &str = "*";
+/// Longest input row: sums of products stay within 32 bits and activations keep 9 bits or more.
+const MAX_INPUTS: usize = 1 << 15;
+
+/// All that is known of a network before its weights are packed.
+pub(crate) struct Family {
+    pub(crate) heads: usize,
+    pub(crate) embeddings: Embeddings,
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) buckets: Vec<Bucket>,
+}
+
+/// Words and positions.
+pub(crate) struct Embeddings {
+    /// Integers of the words: `[words, dim]`.
+    pub(crate) words: Range<usize>,
+    /// What the integers of each word are multiplied with: `[words]`.
+    pub(crate) scales: Vec<f32>,
+    /// Positions, the first segment added: `[max_tokens, dim]`.
+    pub(crate) positions: Vec<f32>,
+    pub(crate) norm: Norm,
+}
+
+/// A layer norm.
+pub(crate) struct Norm {
+    pub(crate) weight: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
+    pub(crate) epsilon: f32,
+}
+
+/// One transformer layer.
+pub(crate) struct Layer {
+    pub(crate) query: Linear,
+    pub(crate) key: Linear,
+    pub(crate) value: Linear,
+    pub(crate) attention: Linear,
+    pub(crate) middle_norm: Norm,
+    pub(crate) wide: Linear,
+    pub(crate) narrow: Linear,
+    pub(crate) norm: Norm,
+}
+
+/// A linear map, its outputs in one or more blocks.
+pub(crate) struct Linear {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) outputs: usize,
+}
+
+/// Some of the outputs of a linear map.
+pub(crate) struct Block {
+    pub(crate) matrix: Matrix,
+    /// What the integers of each output are multiplied with; zeros fill up the last panel.
+    pub(crate) scales: Vec<f32>,
+    /// What is added to each output; zeros fill up the last panel.
+    pub(crate) bias: Vec<f32>,
+}
+
+/// A winner-take-all bucket.
+pub(crate) struct Bucket {
+    /// Layer whose output it reads; 0 is the embeddings'.
+    pub(crate) layer: usize,
+    pub(crate) linear: Linear,
+    /// Winners per token.
+    pub(crate) k: usize,
+}
+
+impl Family {
+    /// Reads the graph of `file`.
+    pub(crate) fn read(file: &[u8]) -> Result<Self> {
+        let graph = Graph::read(file)?;
+        let mut walk = Walk {
+            file,
+            graph: &graph,
+            at: 0,
+            dim: 0,
+            heads: 0,
+        };
+        walk.family()
+    }
+
+    /// All matrices.
+    pub(crate) fn matrices(&mut self) -> impl Iterator<Item = &mut Matrix> {
+        let layers = self.layers.iter_mut().flat_map(|layer| {
+            let attention = [&mut layer.query, &mut layer.key, &mut layer.value];
+            let rest = [&mut layer.attention, &mut layer.wide, &mut layer.narrow];
+            attention.into_iter().chain(rest)
+        });
+        let buckets = self.buckets.iter_mut().map(|bucket| &mut bucket.linear);
+        let blocks = layers.chain(buckets).flat_map(|linear| &mut linear.blocks);
+        blocks.map(|block| &mut block.matrix)
+    }
+}
+
+/// A place among the nodes of a graph.
+struct Walk<'f> {
+    file: &'f [u8],
+    graph: &'f Graph<'f>,
+    at: usize,
+    dim: usize,
+    heads: usize,
+}
+
+/// A linear map and the name of its output.
+type Named<'f> = (Linear, &'f str);
+
+impl<'f> Walk<'f> {
+    fn family(&mut self) -> Result<Family> {
+        let (embeddings, first) = self.embeddings()?;
+        let mut outputs = vec![first];
+        let mut layers = Vec::new();
+        while outputs.last() != Some(&"hidden") {
+            let (layer, output) = self.layer(outputs.last().copied().unwrap_or_default())?;
+            layers.push(layer);
+            outputs.push(output);
+        }
+        let mut buckets = Vec::new();
+        while self.at < self.graph.nodes.len() {
+            buckets.push(self.bucket(buckets.len(), &outputs)?);
+        }
+        Ok(Family {
+            heads: self.heads,
+            embeddings,
+            layers,
+            buckets,
+        })
+    }
+
+    fn embeddings(&mut self) -> Result<(Embeddings, &'f str)> {
+        let words = self.node("Gather", &[ANY, "input_ids"])?;
+        let cast = self.node("Cast", &[words.outputs[0]])?;
+        check(cast.integers("to") == [1], cast, "a cast to floats")?;
+        let scale = self.node("Gather", &[ANY, "input_ids"])?;
+        let word = self.node("Mul", &[cast.outputs[0], scale.outputs[0]])?;
+        let table = self.constant(words, Element::Int8)?;
+        let &[count, dim] = &table.shape[..] else {
+            return Err(unlike(words, "a table of two axes"));
+        };
+        check(dim > 0, words, "word vectors")?;
+        self.dim = dim;
+        let scales = self.floats(scale, 0, &[count, 1])?;
+        let (positions, position) = self.positions()?;
+        let sum = self.node("Add", &[word.outputs[0], position])?;
+        let (norm, output) = self.norm(sum.outputs[0])?;
+        let words = table.place.clone();
+        let embeddings = Embeddings {
+            words,
+            scales,
+            positions,
+            norm,
+        };
+        Ok((embeddings, output))
+    }
+
+    /// The first rows of a table, as many as the text has tokens.
+    fn positions(&mut self) -> Result<(Vec<f32>, &'f str)> {
+        let tokens = self.node("Shape", &["input_ids"])?;
+        let second = tokens.integers("start") == [1] && tokens.integers("end") == [2];
+        check(second, tokens, "the number of tokens")?;
+        let slice = self.node("Slice", &[ANY, ANY, tokens.outputs[0], ANY])?;
+        let from_first = self.integers(slice, 1)? == [0] && self.integers(slice, 3)? == [0];
+        check(from_first, slice, "the first rows")?;
+        let rows = match self.named(slice, 0)?.shape[..] {
+            [rows, _] => rows,
+            _ => return Err(unlike(slice, "a table of two axes")),
+        };
+        Ok((self.floats(slice, 0, &[rows, self.dim])?, slice.outputs[0]))
+    }
+
+    fn layer(&mut self, input: &'f str) -> Result<(Layer, &'f str)> {
+        let dim = self.dim;
+        let (query, query_name) = self.linear(input, dim)?;
+        let (key, key_name) = self.linear(input, dim)?;
+        let (value, value_name) = self.linear(input, dim)?;
+        let mixed = self.attention([query_name, key_name, value_name])?;
+        let (attention, attended) = self.linear(mixed, dim)?;
+        let sum = self.node("Add", &[attended, input])?;
+        let (middle_norm, middle) = self.norm(sum.outputs[0])?;
+        let (wide, wide_name) = self.linear(middle, dim)?;
+        let activated = self.gelu(wide_name)?;
+        let (narrow, narrow_name) = self.linear(activated, wide.outputs)?;
+        let sum = self.node("Add", &[narrow_name, middle])?;
+        let (norm, output) = self.norm(sum.outputs[0])?;
+        let square = [&query, &key, &value, &attention, &narrow];
+        let fits = square.iter().all(|linear| linear.outputs == dim);
+        check(fits, sum, "rows of the width of a token vector")?;
+        let layer = Layer {
+            query,
+            key,
+            value,
+            attention,
+            middle_norm,
+            wide,
+            narrow,
+            norm,
+        };
+        Ok((layer, output))
+    }
+
+    /// From query, key and value to the joined heads.
+    fn attention(&mut self, [query, key, value]: [&'f str; 3]) -> Result<&'f str> {
+        let query = self.split_heads(query, [0, 2, 1, 3])?;
+        let key = self.split_heads(key, [0, 2, 3, 1])?;
+        let value = self.split_heads(value, [0, 2, 1, 3])?;
+        let scores = self.node("MatMul", &[query, key])?;
+        let softmax = self.node("Softmax", &[scores.outputs[0]])?;
+        check(softmax.integers("axis") == [-1], softmax, "the last axis")?;
+        let mixed = self.node("MatMul", &[softmax.outputs[0], value])?;
+        let turned = self.node("Transpose", &[mixed.outputs[0]])?;
+        let order = turned.integers("perm") == [0, 2, 1, 3];
+        check(order, turned, "tokens before heads")?;
+        let joined = self.node("Reshape", &[turned.outputs[0], ANY])?;
+        let shape = self.integers(joined, 1)? == [0, 0, self.dim as i64];
+        check(shape, joined, "token vectors")?;
+        Ok(joined.outputs[0])
+    }
+
+    fn split_heads(&mut self, input: &str, order: [i64; 4]) -> Result<&'f str> {
+        let split = self.node("Reshape", &[input, ANY])?;
+        let (heads, width) = match self.integers(split, 1)?[..] {
+            [0, 0, heads, width] => (usize::try_from(heads), usize::try_from(width)),
+            _ => return Err(unlike(split, "heads")),
+        };
+        let (heads, width) = (heads.unwrap_or(0), width.unwrap_or(0));
+        let same = self.heads == 0 || self.heads == heads;
+        let whole = heads > 0 && heads.checked_mul(width) == Some(self.dim);
+        check(same && whole, split, "heads of one width")?;
+        self.heads = heads;
+        let turned = self.node("Transpose", &[split.outputs[0]])?;
+        check(turned.integers("perm") == order, turned, "heads first")?;
+        Ok(turned.outputs[0])
+    }
+
+    /// `x · (1 + erf(x / √2)) / 2`.
+    fn gelu(&mut self, input: &str) -> Result<&'f str> {
+        let scaled = self.node("Div", &[input, ANY])?;
+        let erf = self.node("Erf", &[scaled.outputs[0]])?;
+        let gate = self.node("Add", &[erf.outputs[0], ANY])?;
+        let twice = self.node("Mul", &[input, gate.outputs[0]])?;
+        let halved = self.node("Mul", &[twice.outputs[0], ANY])?;
+        let figures = [
+            (scaled, std::f32::consts::SQRT_2),
+            (gate, 1.0),
+            (halved, 0.5),
+        ];
+        for (node, wanted) in figures {
+            let found = self.floats(node, 1, &[])?;
+            check(found == [wanted], node, "a Gelu with erf")?;
+        }
+        Ok(halved.outputs[0])
+    }
+
+    fn norm(&mut self, input: &str) -> Result<(Norm, &'f str)> {
+        let node = self.node("LayerNormalization", &[input, ANY, ANY])?;
+        check(node.integers("axis") == [-1], node, "the last axis")?;
+        let epsilon = node.float("epsilon").filter(|epsilon| *epsilon > 0.0);
+        let norm = Norm {
+            weight: self.floats(node, 1, &[self.dim])?,
+            bias: self.floats(node, 2, &[self.dim])?,
+            epsilon: epsilon.ok_or_else(|| unlike(node, "an epsilon"))?,
+        };
+        Ok((norm, node.outputs[0]))
+    }
+
+    /// `input · weight + bias` with the weight in one block or several.
+    fn linear(&mut self, input: &str, inputs: usize) -> Result<Named<'f>> {
+        let mut blocks = vec![];
+        let mut names = vec![];
+        while blocks.is_empty() || self.next_op() == "DequantizeLinear" {
+            let (block, name) = self.block(input, inputs)?;
+            blocks.push(block);
+            names.push(name);
+        }
+        if let [_, _, ..] = names[..] {
+            let joined = self.node("Concat", &names)?;
+            check(joined.integers("axis") == [-1], joined, "the last axis")?;
+            names = joined.outputs.clone();
+        }
+        let product = names.first().copied().unwrap_or_default();
+        let sum = self.node("Add", &[product, ANY])?;
+        let outputs = blocks.iter().map(|block| block.matrix.outputs).sum();
+        let bias = self.floats(sum, 1, &[outputs])?;
+        share_bias(&mut blocks, &bias);
+        let linear = Linear { blocks, outputs };
+        Ok((linear, sum.outputs[0]))
+    }
+
+    /// A product with an 8-bit matrix; its bias is not known yet.
+    fn block(&mut self, input: &str, inputs: usize) -> Result<(Block, &'f str)> {
+        let weight = self.node("DequantizeLinear", &[ANY, ANY])?;
+        check(weight.integers("axis") == [1], weight, "scales of outputs")?;
+        let product = self.node("MatMul", &[input, weight.outputs[0]])?;
+        let integers = self.constant(weight, Element::Int8)?;
+        let outputs = match integers.shape[..] {
+            [rows, outputs] if rows == inputs && rows <= MAX_INPUTS && outputs > 0 => outputs,
+            _ => return Err(unlike(weight, "a matrix that fits its input")),
+        };
+        let mut scales = self.floats(weight, 1, &[outputs])?;
+        scales.resize(outputs.next_multiple_of(PANEL), 0.0);
+        let matrix = Matrix {
+            place: integers.place.clone(),
+            inputs,
+            outputs,
+        };
+        let block = Block {
+            matrix,
+            scales,
+            bias: vec![],
+        };
+        Ok((block, product.outputs[0]))
+    }
+
+    fn bucket(&mut self, number: usize, layers: &[&str]) -> Result<Bucket> {
+        let input = self.graph.nodes.get(self.at + 1);
+        let input = input.and_then(|node| node.inputs.first().copied());
+        let layer = layers.iter().position(|name| Some(*name) == input);
+        let layer = layer.ok_or_else(|| LeanError::not_of_family("a bucket reads no layer"))?;
+        let (linear, scores) = self.linear(input.unwrap_or_default(), self.dim)?;
+        let top_k = self.wide_node("TopK", &[scores, ANY])?;
+        let k = match self.integers(top_k, 1)?[..] {
+            [k] => usize::try_from(k).unwrap_or(0),
+            _ => 0,
+        };
+        let strongest = ["largest", "sorted"].map(|name| top_k.integers(name) == [1]);
+        let last_axis = top_k.integers("axis") == [-1];
+        let range = (1..=linear.outputs).contains(&k);
+        check(strongest == [true; 2] && last_axis && range, top_k, "TopK")?;
+        let winners = top_k.outputs.get(1).copied();
+        let named = winners == Some(&format!("winners_{number}"));
+        check(named, top_k, "winners in their order")?;
+        Ok(Bucket { layer, linear, k })
+    }
+
+    fn next_op(&self) -> &'f str {
+        self.graph.nodes.get(self.at).map_or("", |node| node.op)
+    }
+
+    /// The next node, if it is `op` of these inputs with one output.
+    fn node(&mut self, op: &str, inputs: &[&str]) -> Result<&'f Node<'f>> {
+        let node = self.wide_node(op, inputs)?;
+        check(node.outputs.len() == 1, node, "one output")?;
+        Ok(node)
+    }
+
+    /// The next node, if it is `op` of these inputs.
+    fn wide_node(&mut self, op: &str, inputs: &[&str]) -> Result<&'f Node<'f>> {
+        let graph = self.graph;
+        let node = graph.nodes.get(self.at);
+        let node = node.ok_or_else(|| LeanError::not_of_family(format!("it ends before {op}")))?;
+        let same = |(found, wanted): (&&str, &&str)| *wanted == ANY || found == wanted;
+        let fits = node.op == op
+            && node.inputs.len() == inputs.len()
+            && node.inputs.iter().zip(inputs).all(same);
+        check(fits, node, op)?;
+        self.at += 1;
+        Ok(node)
+    }
+
+    /// The constant that is the first input of `node`.
+    fn constant(&self, node: &Node<'_>, element: Element) -> Result<&'f Constant> {
+        let constant = self.named(node, 0)?;
+        check(constant.is(element), node, "an 8-bit constant")?;
+        Ok(constant)
+    }
+
+    fn named(&self, node: &Node<'_>, input: usize) -> Result<&'f Constant> {
+        let name = node.inputs.get(input).copied().unwrap_or_default();
+        let constant = self.graph.constants.get(name);
+        constant.ok_or_else(|| unlike(node, "a constant"))
+    }
+
+    /// The values of an input, which must be finite floats of this shape.
+    fn floats(&self, node: &Node<'_>, input: usize, shape: &[usize]) -> Result<Vec<f32>> {
+        let constant = self.named(node, input)?;
+        let fits = constant.is(Element::Float) && constant.shape == shape;
+        check(fits, node, "floats of a shape that fits")?;
+        let bytes = self.file.get(constant.place.clone()).unwrap_or_default();
+        let (values, _) = bytes.as_chunks::<4>();
+        let values: Vec<f32> = values
+            .iter()
+            .map(|bytes| f32::from_le_bytes(*bytes))
+            .collect();
+        let finite = values.iter().all(|value| value.is_finite());
+        check(finite, node, "finite floats")?;
+        Ok(values)
+    }
+
+    /// The values of an input, a vector of integers.
+    fn integers(&self, node: &Node<'_>, input: usize) -> Result<Vec<i64>> {
+        let constant = self.named(node, input)?;
+        check(constant.is(Element::Int64), node, "integers")?;
+        let bytes = self.file.get(constant.place.clone()).unwrap_or_default();
+        let (values, _) = bytes.as_chunks::<8>();
+        Ok(values
+            .iter()
+            .map(|bytes| i64::from_le_bytes(*bytes))
+            .collect())
+    }
+}
+
+/// Gives each block its share of the bias.
+fn share_bias(blocks: &mut [Block], bias: &[f32]) {
+    let mut rest = bias;
+    for block in blocks {
+        let (own, others) = rest.split_at(block.matrix.outputs.min(rest.len()));
+        block.bias = own.to_vec();
+        block.bias.resize(block.scales.len(), 0.0);
+        rest = others;
+    }
+}
+
+fn check(holds: bool, node: &Node<'_>, wanted: &str) -> Result<()> {
+    match holds {
+        true => Ok(()),
+        false => Err(unlike(node, wanted)),
+    }
+}
+
+fn unlike(node: &Node<'_>, wanted: &str) -> LeanError {
+    let output = node.outputs.first().copied().unwrap_or_default();
+    LeanError::not_of_family(format!("{} {output:?} is not {wanted}", node.op))
+}
