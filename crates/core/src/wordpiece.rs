@@ -63,6 +63,16 @@ impl Vocabulary {
             .collect()
     }
 
+    /// As [`Vocabulary::encode`], with `unknown` for each word that cannot be built: what a network
+    /// reads.
+    #[must_use]
+    pub fn encode_with(&self, text: &str, unknown: PieceId) -> Vec<PieceId> {
+        basic_tokens(text)
+            .iter()
+            .flat_map(|word| self.encode_word(word).unwrap_or_else(|| vec![unknown]))
+            .collect()
+    }
+
     /// The pieces of one folded word by longest match first; `None` when it cannot be built.
     #[must_use]
     pub fn encode_word(&self, word: &str) -> Option<Vec<PieceId>> {

@@ -66,12 +66,20 @@ pub enum EncoderError {
         /// What is missing or has the wrong shape.
         reason: String,
     },
+    /// A network or tokenizer that this build leaves to one with tract.
+    #[error("encoder file {file} is beyond the small engine ({reason})")]
+    Unsupported {
+        /// Name of the file.
+        file: String,
+        /// The first difference.
+        reason: String,
+    },
     /// The network failed while it ran.
     #[error("the network failed on a text of {tokens} tokens: {reason}")]
     Network {
         /// Length of the text in word pieces.
         tokens: usize,
-        /// What tract said.
+        /// What the engine said.
         reason: String,
     },
     /// Encoded passages could not be kept or read back.

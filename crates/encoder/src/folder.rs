@@ -6,7 +6,7 @@ use siskin_core::rows::{GenericRows, PassagePooling};
 
 use crate::error::{EncoderError, Result};
 use crate::manifest::{MANIFEST_FILE, MODEL_FILE, ROWS_FILE, TOKENIZER_FILE};
-use crate::{Encoder, rows};
+use crate::{Encoder, Engine, rows};
 
 impl Encoder {
     /// Opens the encoder in `folder` and checks length and hash of the files that it reads.
@@ -14,12 +14,22 @@ impl Encoder {
     /// # Errors
     /// As [`Encoder::open_files`], and when a file is missing or cannot be read.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        let folder = folder.as_ref();
-        let mut encoder = Self::open_files(
-            &read(folder, MANIFEST_FILE)?,
-            &read(folder, TOKENIZER_FILE)?,
-            &read(folder, MODEL_FILE)?,
-        )?;
+        Self::open_with(None, folder.as_ref())
+    }
+
+    /// As [`Encoder::open`], with this engine or none.
+    ///
+    /// # Errors
+    /// As [`Encoder::open_files_with`], and when a file is missing or cannot be read.
+    pub fn open_with(engine: Option<Engine>, folder: &Path) -> Result<Self> {
+        let manifest = read(folder, MANIFEST_FILE)?;
+        let tokenizer = read(folder, TOKENIZER_FILE)?;
+        let files = (
+            &manifest[..],
+            &tokenizer[..],
+            read(folder, MODEL_FILE)?.into(),
+        );
+        let mut encoder = Self::open_files_with(engine, files)?;
         encoder.folder = Some(folder.to_owned());
         Ok(encoder)
     }

@@ -1,7 +1,7 @@
 //! An encoder folder, opened: text to token vectors, winners and query codes.
 //!
-//! The network runs through tract, the same natively and in wasm. Non-goals: training, codes of
-//! whole collections, anything that knows of pages.
+//! The network runs through one of two engines (see [`Engine`]), the same natively and in wasm.
+//! Non-goals: training, codes of whole collections, anything that knows of pages.
 //!
 //! ```no_run
 //! use siskin_core::encoded::Encode;
@@ -12,11 +12,11 @@
 //! # Ok::<(), siskin_encoder::EncoderError>(())
 //! ```
 
+mod engine;
 mod error;
 #[cfg(not(target_family = "wasm"))]
 mod folder;
 mod manifest;
-mod network;
 #[cfg(not(target_family = "wasm"))]
 mod parallel;
 mod pool;
@@ -25,9 +25,14 @@ mod query;
 mod rows;
 #[cfg(not(target_family = "wasm"))]
 pub mod store;
+#[cfg_attr(not(feature = "tract"), path = "plain_tokens.rs")]
 mod tokens;
+#[cfg(feature = "tract")]
+mod tract;
+#[cfg(feature = "tract")]
 mod winners;
 
+pub use engine::Engine;
 pub use error::{EncoderError, Result};
 pub use manifest::{
     Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, Quantization, ROWS_FILE,
@@ -35,7 +40,9 @@ pub use manifest::{
 };
 pub use pool::{mean_pool, passage_pool};
 
-use network::Network;
+use std::borrow::Cow;
+
+use engine::Network;
 use siskin_core::container::sha256_hex;
 use siskin_core::encoded::{Encode, EncodedQuery, EncodedText};
 use siskin_core::ids::PieceId;
@@ -54,21 +61,36 @@ pub struct Encoder {
 
 impl Encoder {
     /// Opens an encoder from the content of its files [`MANIFEST_FILE`], [`TOKENIZER_FILE`] and
-    /// [`MODEL_FILE`]. Works without a file system.
+    /// [`MODEL_FILE`]. Works without a file system. The lean engine runs the network if it can; a
+    /// model that is handed over is then not copied.
     ///
     /// # Errors
     /// When the manifest is not of this format, a file is not the one that the manifest names, or
-    /// the network lacks an output.
-    pub fn open_files(
+    /// the network lacks an output. Without the feature `tract`, [`EncoderError::Unsupported`] for
+    /// what needs it.
+    pub fn open_files<'m>(
         manifest_json: &[u8],
         tokenizer_json: &[u8],
-        model_onnx: &[u8],
+        model_onnx: impl Into<Cow<'m, [u8]>>,
+    ) -> Result<Self> {
+        let files = (manifest_json, tokenizer_json, model_onnx.into());
+        Self::open_files_with(None, files)
+    }
+
+    /// As [`Encoder::open_files`], with this engine or none.
+    ///
+    /// # Errors
+    /// As [`Encoder::open_files`], and [`EncoderError::Unsupported`] when the engine does not run
+    /// the network.
+    pub fn open_files_with(
+        engine: Option<Engine>,
+        (manifest_json, tokenizer_json, model_onnx): (&[u8], &[u8], Cow<'_, [u8]>),
     ) -> Result<Self> {
         let manifest = Manifest::read(manifest_json)?;
         manifest.verify(TOKENIZER_FILE, tokenizer_json)?;
-        manifest.verify(MODEL_FILE, model_onnx)?;
+        manifest.verify(MODEL_FILE, &model_onnx)?;
         let tokens = Tokens::read(tokenizer_json, manifest.max_tokens)?;
-        let network = Network::read(model_onnx, &manifest)?;
+        let network = Network::read(model_onnx, &manifest, engine)?;
         Ok(Self {
             id: sha256_hex(manifest_json),
             manifest,
@@ -84,6 +106,12 @@ impl Encoder {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// What computes the network.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        self.network.engine()
     }
 
     /// What the encoder says of itself.
@@ -133,33 +161,20 @@ impl Encoder {
     fn encode_pieces(&self, pieces: Vec<PieceId>) -> Result<EncodedText> {
         let output = self.network.run(&pieces)?;
         self.check_shapes(&output, pieces.len())?;
-        let buckets = self
-            .manifest
-            .buckets
-            .iter()
-            .zip(&output.scores)
-            .map(|(bucket, scores)| winners::winners(scores.values(), bucket.n as usize, bucket.k))
-            .collect();
         Ok(EncodedText {
             pieces,
             hidden: output.hidden,
-            buckets,
+            buckets: output.buckets,
         })
     }
 
-    fn check_shapes(&self, output: &network::Output, tokens: usize) -> Result<()> {
-        let check = |name: &str, found: usize, width: usize| {
-            if found == tokens * width {
-                return Ok(());
-            }
-            let reason = format!("{name} has {found} values for {tokens} tokens of {width}");
-            Err(EncoderError::unfit(MODEL_FILE, reason))
-        };
-        check("hidden", output.hidden.len(), self.manifest.dim)?;
-        for (bucket, scores) in self.manifest.buckets.iter().zip(&output.scores) {
-            check("a bucket", scores.values().len(), bucket.n as usize)?;
+    fn check_shapes(&self, output: &engine::Output, tokens: usize) -> Result<()> {
+        let (found, dim) = (output.hidden.len(), self.manifest.dim);
+        if found == tokens * dim {
+            return Ok(());
         }
-        Ok(())
+        let reason = format!("hidden has {found} values for {tokens} tokens of {dim}");
+        Err(EncoderError::unfit(MODEL_FILE, reason))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The encoder agrees with the trainer's own forward pass on the golden vectors.
+//! Both engines agree with the trainer's own forward pass on the golden vectors, and with each
+//! other.
 //!
 //! Runs on the released encoder, or on the folder in `SISKIN_TEST_ENCODER`.
 
@@ -11,7 +12,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use siskin_core::encoded::{Encode, EncodedText, PassageCodes, TokenWinners};
 use siskin_encoder::store::{Pooling, Progress};
-use siskin_encoder::{Encoder, Quantization, mean_pool};
+use siskin_encoder::{Encoder, Engine, Quantization, mean_pool};
 
 #[derive(Deserialize)]
 struct Golden {
@@ -67,6 +68,13 @@ fn tolerance(quantization: Quantization) -> Tolerance {
     }
 }
 
+/// The same encoder by tract, the reference.
+fn by_tract() -> &'static Encoder {
+    static OPENED: LazyLock<Encoder> =
+        LazyLock::new(|| Encoder::open_with(Some(Engine::Tract), &folder()).unwrap());
+    &OPENED
+}
+
 /// Mean over tokens of |A ∩ B| / |A ∪ B|.
 fn jaccard(found: &TokenWinners, wanted: &[Vec<u32>]) -> f64 {
     let tokens = found
@@ -92,6 +100,38 @@ fn pieces(text: &EncodedText) -> Vec<u32> {
 #[test]
 fn agrees_with_the_golden_vectors() {
     let (encoder, golden) = open();
+    for encoder in [encoder, by_tract()] {
+        println!("{:?}:", encoder.engine());
+        check_against(encoder, golden);
+    }
+}
+
+/// Both read the same 8-bit weights; what differs is how activations are rounded.
+#[test]
+fn the_lean_engine_agrees_with_tract() {
+    let (encoder, golden) = open();
+    if encoder.manifest().quantization == Quantization::Int8 {
+        assert_eq!(encoder.engine(), Engine::Lean);
+    }
+    let mut overlaps = vec![];
+    let mut least_cosine = f32::MAX;
+    for text in &golden.texts {
+        let found = encoder.encode(&text.text).unwrap();
+        let wanted = by_tract().encode(&text.text).unwrap();
+        assert_eq!(found.pieces, wanted.pieces);
+        for (found, wanted) in found.buckets.iter().zip(&wanted.buckets) {
+            let rows: Vec<Vec<u32>> = wanted.dimensions.chunks(wanted.k).map(Vec::from).collect();
+            overlaps.push(jaccard(found, &rows));
+        }
+        least_cosine = least_cosine.min(cosine(&mean_pool(&found), &mean_pool(&wanted)));
+    }
+    let mean = overlaps.iter().sum::<f64>() / overlaps.len().max(1) as f64;
+    println!("lean against tract: mean Jaccard {mean:.4}, least cosine {least_cosine:.6}");
+    assert!(mean >= 0.97, "Jaccard {mean}");
+    assert!(least_cosine >= 0.999_9, "cosine {least_cosine}");
+}
+
+fn check_against(encoder: &Encoder, golden: &Golden) {
     let Tolerance {
         mean_jaccard,
         cosine: least_cosine,

@@ -25,6 +25,9 @@ mod onnx;
 mod winners;
 mod wire;
 
+/// Changes whenever the same network and text give other bits.
+pub const VERSION: &str = "lean-1";
+
 pub use error::{LeanError, Result};
 pub use kernels::Level;
 pub use network::{Network, Output};

@@ -58,6 +58,12 @@ impl Network {
         })
     }
 
+    /// Whether [`Network::read`] takes these bytes.
+    #[must_use]
+    pub fn is_of_family(model_onnx: &[u8]) -> bool {
+        Family::read(model_onnx).is_ok()
+    }
+
     /// The same network on another of this machine's levels ([`Level::all`]); the results are the
     /// same too.
     #[must_use]
@@ -82,12 +88,10 @@ impl Network {
         self.family.embeddings.positions.len() / self.dim().max(1)
     }
 
-    /// Dimensions of each bucket, in the order of the file.
-    pub fn bucket_sizes(&self) -> impl Iterator<Item = usize> {
-        self.family
-            .buckets
-            .iter()
-            .map(|bucket| bucket.linear.outputs)
+    /// Dimensions and winners per token of each bucket, in the order of the file.
+    pub fn buckets(&self) -> impl Iterator<Item = (usize, usize)> {
+        let buckets = self.family.buckets.iter();
+        buckets.map(|bucket| (bucket.linear.outputs, bucket.k))
     }
 
     /// Runs the network on one text, given as the ids of its word pieces.

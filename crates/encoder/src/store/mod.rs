@@ -22,8 +22,6 @@ use pack::{Key, Pack, Place};
 
 /// Changes with the layout of records and with what their values mean.
 const VERSION: u32 = 1;
-/// What computes the values: another release may round otherwise.
-const ENGINE: &str = "tract-0.23.9";
 /// Hexadecimal digits of the encoder's id in its folder's name.
 const ID_DIGITS: usize = 32;
 
@@ -87,7 +85,7 @@ impl Encoder {
             Pooling::Mean if own != mean => (mean, "-mean"),
             _ => (own, ""),
         };
-        let name = folder_name(self.id(), suffix);
+        let name = folder_name(self.id(), self.engine().version(), suffix);
         let records = match folder {
             Some(folder) => Records::open_or_temporary(&folder.join(name), &mut note),
             None => Records::temporary(),
@@ -100,9 +98,10 @@ impl Encoder {
     }
 }
 
-fn folder_name(encoder_id: &str, suffix: &str) -> String {
+/// The engine is part of the name: another one, or another release, may round otherwise.
+fn folder_name(encoder_id: &str, engine: &str, suffix: &str) -> String {
     let id = encoder_id.get(..ID_DIGITS).unwrap_or(encoder_id);
-    format!("{id}-{VERSION}-{ENGINE}{suffix}")
+    format!("{id}-{VERSION}-{engine}{suffix}")
 }
 
 impl PassageStore<'_> {

@@ -200,24 +200,25 @@ fn progress_tells_what_is_known_and_what_is_missing() {
 }
 
 #[test]
-fn each_encoder_and_pooling_has_a_folder() {
+fn each_encoder_engine_and_pooling_has_a_folder() {
     let names = [
-        folder_name(&"ab".repeat(32), ""),
-        folder_name(&"ab".repeat(32), "-mean"),
-        folder_name(&"cd".repeat(32), ""),
+        folder_name(&"ab".repeat(32), "lean-1", ""),
+        folder_name(&"ab".repeat(32), "lean-1", "-mean"),
+        folder_name(&"ab".repeat(32), "tract-0.23.9", ""),
+        folder_name(&"cd".repeat(32), "lean-1", ""),
     ];
-    assert_eq!(std::collections::HashSet::from(names.clone()).len(), 3);
-    assert_eq!(names[0], format!("{}-1-{ENGINE}", "ab".repeat(16)));
+    assert_eq!(std::collections::HashSet::from(names.clone()).len(), 4);
+    assert_eq!(names[0], format!("{}-1-lean-1", "ab".repeat(16)));
 }
 
 /// Another tract may compute other bits: its passages must not be mixed with the older ones.
 #[test]
 fn the_engine_is_the_one_in_the_lock_file() {
     let lock = include_str!("../../../../Cargo.lock");
-    let (name, version) = ENGINE.split_once('-').unwrap();
+    let (name, version) = crate::tract::VERSION.split_once('-').unwrap();
     let entry = format!("name = \"{name}-core\"\nversion = \"{version}\"");
     assert!(
         lock.contains(&entry),
-        "ENGINE is {ENGINE}: set it to the tract of Cargo.lock"
+        "set tract::VERSION to the tract of Cargo.lock"
     );
 }

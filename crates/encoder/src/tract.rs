@@ -1,42 +1,24 @@
-//! The ONNX network, run by tract: word pieces in, token vectors and bucket scores out.
+//! Any ONNX network, run by tract: word pieces in, token vectors and winners out.
 
 use std::sync::Arc;
 
+use siskin_core::encoded::TokenWinners;
 use siskin_core::ids::PieceId;
 use tract_onnx::prelude::*;
-use tract_onnx::tract_hir::internal::TractErrorContext;
+use tract_onnx::tract_hir::internal::{TractErrorContext, bail};
 
+use crate::engine::Output;
 use crate::error::{EncoderError, Result};
-use crate::manifest::{MODEL_FILE, Manifest};
+use crate::manifest::{Bucket, MODEL_FILE, Manifest};
+use crate::winners::winners;
+
+/// The release of tract that Cargo.lock names: another one may round otherwise.
+pub(crate) const VERSION: &str = "tract-0.23.9";
 
 /// A network ready to run; shared by all threads.
 pub(crate) struct Network {
     plan: Arc<TypedRunnableModel>,
-}
-
-/// What one run gives.
-pub(crate) struct Output {
-    /// Last-layer token vectors: `[tokens, dim]`.
-    pub(crate) hidden: Vec<f32>,
-    /// Per bucket the scores of all its dimensions (eq. 2): `[tokens, n]`. Tract's own tensors:
-    /// they are megabytes, and looked at once.
-    pub(crate) scores: Vec<Scores>,
-}
-
-/// The scores of one bucket: a tensor of 32-bit floats.
-pub(crate) struct Scores(TValue);
-
-impl Scores {
-    fn new(tensor: TValue) -> TractResult<Self> {
-        values(&tensor)?;
-        Ok(Self(tensor))
-    }
-
-    /// All values, row-major.
-    pub(crate) fn values(&self) -> &[f32] {
-        // `new` has seen that the tensor has them.
-        values(&self.0).unwrap_or_default()
-    }
+    buckets: Vec<Bucket>,
 }
 
 impl Network {
@@ -44,7 +26,8 @@ impl Network {
     pub(crate) fn read(model_onnx: &[u8], manifest: &Manifest) -> Result<Self> {
         let plan = plan(model_onnx, manifest.buckets.len())
             .map_err(|error| EncoderError::unfit(MODEL_FILE, format!("{error:#}")))?;
-        Ok(Self { plan })
+        let buckets = manifest.buckets.clone();
+        Ok(Self { plan, buckets })
     }
 
     /// Runs the network on one text.
@@ -60,11 +43,23 @@ impl Network {
         let input = Tensor::from_shape(&[1, ids.len()], &ids)?;
         let mut outputs = self.plan.run(tvec!(input.into()))?.into_iter();
         let hidden = outputs.next().context("no output")?;
+        let buckets = self.buckets.iter().zip(outputs);
         Ok(Output {
             hidden: values(&hidden)?.to_vec(),
-            scores: outputs.map(Scores::new).collect::<TractResult<_>>()?,
+            buckets: buckets
+                .map(|(bucket, scores)| bucket_winners(bucket, &scores, pieces.len()))
+                .collect::<TractResult<_>>()?,
         })
     }
+}
+
+/// The winners among the scores of all of a bucket's dimensions (eq. 2): `[tokens, n]`.
+fn bucket_winners(bucket: &Bucket, scores: &Tensor, tokens: usize) -> TractResult<TokenWinners> {
+    let (scores, n) = (values(scores)?, bucket.n as usize);
+    if scores.len() != tokens * n {
+        bail!("{} scores for {tokens} tokens of {n}", scores.len());
+    }
+    Ok(winners(scores, n, bucket.k))
 }
 
 /// The optimised network with `hidden` and each bucket's scores as outputs.
