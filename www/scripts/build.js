@@ -1,7 +1,8 @@
 /** Builds the runtime files that a bundle carries, and the Node entry.
  *
- * SISKIN_WASM_DIR: folder with `search/siskin_web{.js,_bg.wasm}` and
- *   `encoder/siskin_web_encoder{.js,_bg.wasm}`, written by `wasm-bindgen --target web`.
+ * SISKIN_WASM_DIR: folder with `search/siskin_web{.js,_bg.wasm}`,
+ *   `encoder/siskin_web_encoder{.js,_bg.wasm}` and `tract/siskin_web_tract{.js,_bg.wasm}`, written by
+ *   `wasm-bindgen --target web`.
  * SISKIN_DIST_DIR: output folder; the Node entry goes to its sibling `dist-node`.
  */
 import { execFileSync } from "node:child_process";
@@ -20,6 +21,7 @@ const NODE = join(dirname(DIST), "dist-node");
 const wasm = {
   search: { glue: "search/siskin_web.js", code: "search/siskin_web_bg.wasm" },
   encoder: { glue: "encoder/siskin_web_encoder.js", code: "encoder/siskin_web_encoder_bg.wasm" },
+  tract: { glue: "tract/siskin_web_tract.js", code: "tract/siskin_web_tract_bg.wasm" },
 };
 
 const common = {
@@ -32,10 +34,12 @@ const common = {
   alias: {
     "siskin-wasm/search": join(WASM, wasm.search.glue),
     "siskin-wasm/encoder": join(WASM, wasm.encoder.glue),
+    "siskin-wasm/tract": join(WASM, wasm.tract.glue),
   },
   define: {
     SISKIN_SEARCH_WASM: JSON.stringify(entry(wasm.search.code)),
     SISKIN_ENCODER_WASM: JSON.stringify(entry(wasm.encoder.code)),
+    SISKIN_TRACT_WASM: JSON.stringify(entry(wasm.tract.code)),
   },
 };
 

@@ -1,6 +1,6 @@
 import type { Answer, Mode, Progress } from "./api.js";
 import { asSearchError, SearchError } from "./errors.js";
-import { type FileEntry, loadBytes, loadFile, loadShard, loadText, type Source } from "./load.js";
+import { loadBytes, loadFile, loadShard, loadText, type Source } from "./load.js";
 import {
   ENCODER_FOLDER,
   ENCODER_MANIFEST_NAME,
@@ -10,7 +10,15 @@ import {
   parseManifest,
   type SizedFile,
 } from "./manifest.js";
-import type { EncodedQuery, Modules, Need, QueryEncoder, SearchEngine } from "./modules.js";
+import type {
+  EncodedQuery,
+  EncoderModule,
+  Modules,
+  Need,
+  QueryEncoder,
+  SearchEngine,
+  Startable,
+} from "./modules.js";
 
 /** All that the engine needs from its surroundings: no `document`, no clock of its own. */
 export interface Environment {
@@ -159,7 +167,14 @@ export class Engine {
       loadNetwork(environment, folder, this.#manifest.encoder_id),
     ]);
     const [tokenizer_json, model_onnx] = files as [Uint8Array, Uint8Array];
-    return this.#call(() => new module.QueryEncoder(encoder_json, tokenizer_json, model_onnx));
+    const open = ({ QueryEncoder }: EncoderModule) =>
+      this.#call(() => new QueryEncoder(encoder_json, tokenizer_json, model_onnx));
+    try {
+      return open(module);
+    } catch (error) {
+      if (asSearchError(error).code !== "unsupported") throw error;
+    }
+    return open(await loadModule(environment, environment.modules.tract));
   }
 
   #call<T>(call: () => T): T {
@@ -190,7 +205,7 @@ async function loadManifest({ source, bundle }: Environment): Promise<Manifest> 
 
 async function loadModule<T>(
   { source, runtime }: Environment,
-  module: { file: FileEntry; start(code: WebAssembly.Module): Promise<T> },
+  module: Startable<T>,
 ): Promise<T> {
   if (typeof WebAssembly === "undefined") {
     throw new SearchError(

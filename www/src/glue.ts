@@ -1,11 +1,13 @@
 import initialiseEncoder, * as encoder from "siskin-wasm/encoder";
 import initialiseSearch, * as search from "siskin-wasm/search";
+import initialiseTract, * as tract from "siskin-wasm/tract";
 import type { FileEntry } from "./load.js";
 import type { EncoderModule, Modules, SearchModule } from "./modules.js";
 
 /** Set by `scripts/build.js` from the wasm files themselves. */
 declare const SISKIN_SEARCH_WASM: FileEntry;
 declare const SISKIN_ENCODER_WASM: FileEntry;
+declare const SISKIN_TRACT_WASM: FileEntry;
 
 /** The wasm modules that this build of the package belongs to.
  *
@@ -23,6 +25,13 @@ export const modules: Modules = {
     async start(code): Promise<EncoderModule> {
       await initialiseEncoder({ module_or_path: code });
       return encoder;
+    },
+  },
+  tract: {
+    file: SISKIN_TRACT_WASM,
+    async start(code): Promise<EncoderModule> {
+      await initialiseTract({ module_or_path: code });
+      return tract;
     },
   },
 };

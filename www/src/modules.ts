@@ -45,7 +45,7 @@ export interface QueryEncoder {
   free(): void;
 }
 
-/** The wasm module of the network. */
+/** A wasm module of the network. */
 export interface EncoderModule {
   QueryEncoder: new (
     encoder_json: Uint8Array,
@@ -57,8 +57,17 @@ export interface EncoderModule {
 /** Glue that wasm-bindgen writes: starts the module from compiled code. */
 export type Initialise = (options: { module_or_path: WebAssembly.Module }) => Promise<unknown>;
 
-/** The two wasm modules: which file each is, and how it is started once that file is compiled. */
+/** A wasm module: which file it is, and how it is started once that file is compiled. */
+export interface Startable<T> {
+  file: FileEntry;
+  start(code: WebAssembly.Module): Promise<T>;
+}
+
+/** The wasm modules. */
 export interface Modules {
-  search: { file: FileEntry; start(code: WebAssembly.Module): Promise<SearchModule> };
-  encoder: { file: FileEntry; start(code: WebAssembly.Module): Promise<EncoderModule> };
+  search: Startable<SearchModule>;
+  /** The lean engine, for the family of networks that Siskin's own is of. */
+  encoder: Startable<EncoderModule>;
+  /** tract, for what `encoder` refuses as `unsupported`; a bundle has it only then. */
+  tract: Startable<EncoderModule>;
 }

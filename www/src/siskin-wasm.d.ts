@@ -5,6 +5,12 @@ declare module "siskin-wasm/search" {
   export default initialise;
 }
 
+declare module "siskin-wasm/tract" {
+  export const QueryEncoder: import("./modules.js").EncoderModule["QueryEncoder"];
+  const initialise: import("./modules.js").Initialise;
+  export default initialise;
+}
+
 declare module "siskin-wasm/encoder" {
   export const QueryEncoder: import("./modules.js").EncoderModule["QueryEncoder"];
   const initialise: import("./modules.js").Initialise;

@@ -14,6 +14,8 @@ pub const ENCODER_FOLDER: &str = "encoder";
 const CHECKOUT_ENCODER: &str = "models/siskin-en";
 /// The file without which a folder is not the browser's.
 const RUNTIME_MARK: &str = "siskin.js";
+/// The module of the browser's files that runs networks beyond the small one.
+const TRACT_FILE: &str = "siskin_web_tract_bg.wasm";
 /// A report of `cargo xtask dist`, of no use to a site.
 const SIZES_FILE: &str = "sizes.json";
 
@@ -54,13 +56,24 @@ fn beside_command() -> std::io::Result<PathBuf> {
     Ok(target.join("dist"))
 }
 
+/// Which of the browser's engines a bundle carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engines {
+    /// The small one alone: it runs the encoder.
+    Small,
+    /// tract too.
+    All,
+}
+
 /// The browser's files in `folder` but the encoder: names with `/` and contents, sorted.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn runtime_files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>> {
-    let is_wanted =
-        |path: &PathBuf| !path.starts_with(ENCODER_FOLDER) && path != Path::new(SIZES_FILE);
+pub fn runtime_files(folder: &Path, engines: Engines) -> Result<Vec<(String, Vec<u8>)>> {
+    let is_wanted = |path: &PathBuf| {
+        let needed = engines == Engines::All || path != Path::new(TRACT_FILE);
+        needed && !path.starts_with(ENCODER_FOLDER) && path != Path::new(SIZES_FILE)
+    };
     files_below(folder)?
         .iter()
         .filter(|path| is_wanted(path))
@@ -118,12 +131,22 @@ mod tests {
     fn runtime_files_are_all_but_encoder_and_report() {
         let folder = tempdir().unwrap();
         fs::create_dir(folder.path().join("encoder")).unwrap();
-        for name in ["siskin.js", "sizes.json", "a.wasm", "encoder/model.onnx"] {
+        let names = [
+            "siskin.js",
+            "sizes.json",
+            "a.wasm",
+            TRACT_FILE,
+            "encoder/model.onnx",
+        ];
+        for name in names {
             fs::write(folder.path().join(name), name).unwrap();
         }
-        let files = runtime_files(folder.path()).unwrap();
-        let names: Vec<_> = files.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["a.wasm", "siskin.js"]);
+        let names = |engines| -> Vec<String> {
+            let files = runtime_files(folder.path(), engines).unwrap().into_iter();
+            files.map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(Engines::Small), ["a.wasm", "siskin.js"]);
+        assert_eq!(names(Engines::All), ["a.wasm", "siskin.js", TRACT_FILE]);
     }
 
     #[test]

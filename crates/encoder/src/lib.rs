@@ -19,13 +19,15 @@ mod folder;
 mod manifest;
 #[cfg(not(target_family = "wasm"))]
 mod parallel;
+#[cfg_attr(feature = "tract", allow(dead_code))] // with tokenizers, only asked what it could read
+mod plain_tokens;
 mod pool;
 mod query;
 #[cfg(not(target_family = "wasm"))]
 mod rows;
 #[cfg(not(target_family = "wasm"))]
 pub mod store;
-#[cfg_attr(not(feature = "tract"), path = "plain_tokens.rs")]
+#[cfg(feature = "tract")]
 mod tokens;
 #[cfg(feature = "tract")]
 mod tract;
@@ -43,10 +45,13 @@ pub use pool::{mean_pool, passage_pool};
 use std::borrow::Cow;
 
 use engine::Network;
+#[cfg(not(feature = "tract"))]
+use plain_tokens::Tokens;
 use siskin_core::container::sha256_hex;
 use siskin_core::encoded::{Encode, EncodedQuery, EncodedText};
 use siskin_core::ids::PieceId;
 use siskin_core::manifest::{BucketInfo, EncoderInfo};
+#[cfg(feature = "tract")]
 use tokens::Tokens;
 
 /// A network with its tokenizer; may be used by several threads at once.
@@ -112,6 +117,14 @@ impl Encoder {
     #[must_use]
     pub fn engine(&self) -> Engine {
         self.network.engine()
+    }
+
+    /// Whether the browser's small module runs the encoder too: the lean engine, and a tokenizer
+    /// that follows BERT's rules alone.
+    #[must_use]
+    pub fn runs_without_tract(&self, tokenizer_json: &[u8]) -> bool {
+        let tokens = plain_tokens::Tokens::read(tokenizer_json, self.manifest.max_tokens);
+        self.engine() == Engine::Lean && tokens.is_ok()
     }
 
     /// What the encoder says of itself.

@@ -151,3 +151,59 @@ fn unsupported(reason: &str) -> EncoderError {
         reason: reason.to_owned(),
     }
 }
+
+#[cfg(all(test, feature = "tract"))]
+mod tests {
+    use super::*;
+    use crate::tokens;
+
+    const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/siskin-en/");
+
+    fn tokenizer_json() -> String {
+        std::fs::read_to_string(format!("{FOLDER}{TOKENIZER_FILE}")).unwrap()
+    }
+
+    #[test]
+    fn pieces_are_those_of_the_tokenizers_crate() {
+        let json = tokenizer_json();
+        let plain = Tokens::read(json.as_bytes(), 16).unwrap();
+        let wanted = tokens::Tokens::read(json.as_bytes(), 16).unwrap();
+        let texts = [
+            "",
+            "How do I cancel a request?",
+            "naïve Café, Ångström; ☃ 検索",
+            "Vec::push --no-run $PSStyle [SEP] [UNK] [CLS]",
+            "a text that is longer than sixteen word pieces must be cut and must keep its end mark",
+            &"x".repeat(150),
+            "unbelievable 🦀 tail",
+        ];
+        for text in texts {
+            assert_eq!(
+                plain.pieces(text).unwrap(),
+                wanted.pieces(text).unwrap(),
+                "{text}"
+            );
+        }
+        assert_eq!(plain.vocabulary(), wanted.vocabulary());
+    }
+
+    #[test]
+    fn other_tokenizers_are_left_to_the_crate() {
+        let json = tokenizer_json();
+        let changes = [
+            ("BertNormalizer", "NFC"),
+            ("\"lowercase\":true", "\"lowercase\":false"),
+            ("BertPreTokenizer", "Whitespace"),
+            (
+                "\"type\":\"WordPiece\",\"unk_token\"",
+                "\"type\":\"BPE\",\"unk_token\"",
+            ),
+        ];
+        for (from, to) in changes {
+            let changed = json.replace(from, to);
+            assert_ne!(changed, json, "{from}");
+            let error = Tokens::read(changed.as_bytes(), 16).err().unwrap();
+            assert!(matches!(error, EncoderError::Unsupported { .. }), "{error}");
+        }
+    }
+}

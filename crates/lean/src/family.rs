@@ -375,7 +375,7 @@ impl<'f> Walk<'f> {
 
     fn named(&self, node: &Node<'_>, input: usize) -> Result<&'f Constant> {
         let name = node.inputs.get(input).copied().unwrap_or_default();
-        let constant = self.graph.constants.get(name);
+        let constant = self.graph.constant(name);
         constant.ok_or_else(|| unlike(node, "a constant"))
     }
 

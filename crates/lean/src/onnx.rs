@@ -3,7 +3,6 @@
 //! Field numbers are those of `onnx.proto` (ONNX 1.12, IR version 8). Fields that a BERT does not
 //! need are passed over.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::error::{LeanError, Result};
@@ -82,7 +81,8 @@ impl Node<'_> {
 #[derive(Default)]
 pub(crate) struct Graph<'f> {
     pub(crate) nodes: Vec<Node<'f>>,
-    pub(crate) constants: HashMap<&'f str, Constant>,
+    /// By name, in the order of their names.
+    constants: Vec<(&'f str, Constant)>,
 }
 
 impl<'f> Graph<'f> {
@@ -105,13 +105,20 @@ impl<'f> Graph<'f> {
             match field {
                 (1, Value::Bytes(place)) => graph.nodes.push(node(file, place)?),
                 (5, Value::Bytes(place)) => {
-                    let (name, constant) = constant(file, place)?;
-                    graph.constants.insert(name, constant);
+                    graph.constants.push(constant(file, place)?);
                 }
                 _ => (),
             }
         }
+        graph.constants.sort_unstable_by_key(|(name, _)| *name);
         Ok(graph)
+    }
+
+    /// The constant of this name.
+    pub(crate) fn constant(&self, name: &str) -> Option<&Constant> {
+        let found = self.constants.binary_search_by_key(&name, |(name, _)| name);
+        let (_, constant) = self.constants.get(found.ok()?)?;
+        Some(constant)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The two browser modules: wasm-pack, then wasm-opt.
+//! The browser modules: wasm-pack, then wasm-opt.
 
 use std::path::Path;
 
@@ -17,22 +17,41 @@ struct Module {
     output: &'static str,
     /// Name of its files.
     stem: &'static str,
+    /// Features of its crate.
+    features: &'static str,
     /// What it is compiled from.
     sources: &'static [&'static str],
 }
 
-const MODULES: [Module; 2] = [
+const ENCODER_SOURCES: [&str; 5] = [
+    "crates/core",
+    "crates/encoder",
+    "crates/lean",
+    "web/edge",
+    "web/encoder",
+];
+
+const MODULES: [Module; 3] = [
     Module {
         crate_folder: "web/search",
         output: "search",
         stem: "siskin_web",
+        features: "",
         sources: &["crates/core", "web/edge", "web/search"],
     },
     Module {
         crate_folder: "web/encoder",
         output: "encoder",
         stem: "siskin_web_encoder",
-        sources: &["crates/core", "crates/encoder", "web/edge", "web/encoder"],
+        features: "",
+        sources: &ENCODER_SOURCES,
+    },
+    Module {
+        crate_folder: "web/encoder",
+        output: "tract",
+        stem: "siskin_web_tract",
+        features: "tract",
+        sources: &ENCODER_SOURCES,
     },
 ];
 
@@ -59,7 +78,7 @@ const WASM_FEATURES: [&str; 7] = [
     "--enable-multivalue",
 ];
 
-/// Builds both modules into TARGET/wasm-modules/{search,encoder}; leaves unchanged ones alone.
+/// Builds all modules into TARGET/wasm-modules/{search,encoder,tract}; leaves unchanged ones alone.
 pub fn build(workspace: &Workspace) -> Result<()> {
     for module in &MODULES {
         build_module(workspace, module)?;
@@ -107,7 +126,7 @@ fn compile(workspace: &Workspace, module: &Module, staging: &Path) -> Result<()>
         .args(["--out-name", module.stem, "--out-dir"])
         .arg(staging)
         .arg(workspace.root().join(module.crate_folder))
-        .args(["--", "--locked"]);
+        .args(["--", "--locked", "--features", module.features]);
     process::run(&mut wasm_pack)
 }
 

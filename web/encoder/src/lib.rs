@@ -1,4 +1,5 @@
-//! The browser module of the network: query text to codes.
+//! The browser module of the network: query text to codes. Compiled twice: with the lean engine
+//! alone, and with the feature `tract` for any other network.
 //!
 //! Translates between JavaScript and `siskin_encoder`, and nothing else; how failures are
 //! thrown is told in `siskin_web_edge`.
@@ -22,12 +23,13 @@ impl QueryEncoder {
     /// Opens an encoder from the bytes of its files.
     ///
     /// # Errors
-    /// `version`, `corrupt`, or `internal` when the network or tokenizer fails.
+    /// `version`, `corrupt`, `unsupported` for what only the module with tract runs, or `internal`
+    /// when the network or tokenizer fails.
     #[wasm_bindgen(constructor)]
     pub fn new(
         encoder_json: &[u8],
         tokenizer_json: &[u8],
-        model_onnx: &[u8],
+        model_onnx: Vec<u8>,
     ) -> Result<QueryEncoder, JsValue> {
         let encoder = Encoder::open_files(encoder_json, tokenizer_json, model_onnx);
         Ok(Self {
@@ -56,6 +58,7 @@ fn thrown(error: &EncoderError) -> JsValue {
 fn code(error: &EncoderError) -> &'static str {
     match error {
         EncoderError::TooNew { .. } | EncoderError::TooOld { .. } => "version",
+        EncoderError::Unsupported { .. } => "unsupported",
         EncoderError::Network { .. } | EncoderError::Tokenizer { .. } => "internal",
         _ => "corrupt",
     }

@@ -33,6 +33,7 @@ const SITE = {
   "/b.bin": [bytes(deflated("again and again"))],
   "/search.wasm": [bytes(EMPTY_WASM)],
   "/network.wasm": [bytes(EMPTY_WASM)],
+  "/tract.wasm": [bytes(EMPTY_WASM)],
   "/encoder/encoder.json": [bytes(ENCODER_JSON)],
   "/encoder/tokenizer.json": [bytes("tokens")],
   "/encoder/model.onnx": [bytes("model")],
@@ -80,6 +81,7 @@ function standIns(search?: () => Asked) {
   const modules: Modules = {
     search: { file: file("search.wasm", EMPTY_WASM), start: async () => ({ SearchEngine }) },
     encoder: { file: file("network.wasm", EMPTY_WASM), start: async () => ({ QueryEncoder }) },
+    tract: { file: file("tract.wasm", EMPTY_WASM), start: async () => ({ QueryEncoder }) },
   };
   return { seen, modules };
 }
@@ -118,6 +120,38 @@ test("a query gets the shards that it needs, round by round, and nothing of the 
     await engine.query(TABLE);
     assert.equal(log.filter((path) => path === "/a.bin").length, 1);
     assert.ok(!log.some((path) => path.includes("encoder") || path.includes("network")));
+  });
+});
+
+test("a network that the lean engine refuses is run by tract", async () => {
+  const { seen, modules } = standIns();
+  const refusing = class {
+    constructor() {
+      throw { code: "unsupported", message: "another network" };
+    }
+  };
+  const start = async () => ({ QueryEncoder: refusing }) as never;
+  const encoder = { ...modules.encoder, start };
+  await withSite(SITE, { ...modules, encoder }, async (environment, _, log) => {
+    const engine = await Engine.open(environment);
+    await engine.query(FULL);
+    assert.equal(seen.network, `${ENCODER_JSON} tokens model`);
+    const fetched = log.filter((path) => /wasm|model/.test(path));
+    assert.deepEqual(fetched.toSorted(), [
+      "/encoder/model.onnx",
+      "/network.wasm",
+      "/search.wasm",
+      "/tract.wasm",
+    ]);
+  });
+});
+
+test("a network that the lean engine runs does not fetch tract", async () => {
+  const { modules } = standIns();
+  await withSite(SITE, modules, async (environment, _, log) => {
+    const engine = await Engine.open(environment);
+    await engine.query(FULL);
+    assert.ok(!log.includes("/tract.wasm"));
   });
 });
 

@@ -21,7 +21,7 @@ use crate::arguments::IndexArguments;
 use crate::bundle::DEFAULT_FOLDER;
 use crate::output::{Output, Staging};
 use crate::receipt::Receipt;
-use crate::resources::{self, ENCODER_FOLDER};
+use crate::resources::{self, ENCODER_FOLDER, Engines};
 use crate::talk::{self, Talk};
 
 /// What the browser needs of the encoder; its rows travel in the index.
@@ -39,7 +39,7 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let built = build(pages, &encoder, &settings, talk)?;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
-        write_runtime(runtime, &settings.encoder, &mut staging)?;
+        write_runtime(runtime, (&encoder, &settings.encoder), &mut staging)?;
     }
     let receipt = staging.put_in_place(talk)?;
     report_problems(&site, arguments.verbose, talk);
@@ -241,12 +241,21 @@ fn write(bundle: &Bundle, staging: &mut Staging) -> Result<()> {
     staging.write(MANIFEST_FILE, bundle.manifest_json()?.as_bytes())
 }
 
-fn write_runtime(runtime: &Path, encoder: &Path, staging: &mut Staging) -> Result<()> {
-    for (name, content) in resources::runtime_files(runtime)? {
+fn write_runtime(
+    runtime: &Path,
+    (encoder, folder): (&Encoder, &Path),
+    staging: &mut Staging,
+) -> Result<()> {
+    let tokenizer = resources::read(&folder.join(TOKENIZER_FILE))?;
+    let engines = match encoder.runs_without_tract(&tokenizer) {
+        true => Engines::Small,
+        false => Engines::All,
+    };
+    for (name, content) in resources::runtime_files(runtime, engines)? {
         staging.write(&name, &content)?;
     }
     for name in ENCODER_FILES {
-        let content = resources::read(&encoder.join(name))?;
+        let content = resources::read(&folder.join(name))?;
         staging.write(&format!("{ENCODER_FOLDER}/{name}"), &content)?;
     }
     Ok(())
