@@ -203,10 +203,7 @@ async function loadManifest({ source, bundle }: Environment): Promise<Manifest> 
   return parseManifest(await loadText(source, url), url);
 }
 
-async function loadModule<T>(
-  { source, runtime }: Environment,
-  module: Startable<T>,
-): Promise<T> {
+async function loadModule<T>({ source, runtime }: Environment, module: Startable<T>): Promise<T> {
   if (typeof WebAssembly === "undefined") {
     throw new SearchError(
       "unsupported",

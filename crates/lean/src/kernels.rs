@@ -144,7 +144,7 @@ pub(crate) fn product(level: Level, a: Floats<'_>, b: Floats<'_>, out: &mut [f32
             1
         };
         for column in (0..b.width).step_by(LANES) {
-            let tile = FloatTile {
+            let tile = &mut FloatTile {
                 a: &a.values[row * a.stride..],
                 a_stride: a.stride,
                 depth: a.width,
@@ -177,7 +177,7 @@ struct FloatTile<'t> {
 }
 
 /// Computes a tile of `ROWS` rows, which all its slices have.
-fn float_tile<const ROWS: usize>(level: Level, tile: FloatTile<'_>) {
+fn float_tile<const ROWS: usize>(level: Level, tile: &mut FloatTile<'_>) {
     match level {
         // SAFETY: the machine has the features of its levels, and `product` has seen to lengths.
         #[cfg(target_arch = "x86_64")]
@@ -193,7 +193,7 @@ fn float_tile<const ROWS: usize>(level: Level, tile: FloatTile<'_>) {
 }
 
 /// The plain twin of the float tiles.
-fn floats_scalar<const ROWS: usize>(tile: FloatTile<'_>) {
+fn floats_scalar<const ROWS: usize>(tile: &mut FloatTile<'_>) {
     for row in 0..ROWS {
         let mut sums = [0.0; LANES];
         for depth in 0..tile.depth {
@@ -266,7 +266,7 @@ fn by_tiles(
     panel: &[u8],
     mut sums: &mut [i32],
     counts: [usize; 4],
-    work: impl Fn(Tile<'_>),
+    work: impl Fn(&mut Tile<'_>),
 ) {
     let pairs = panel.len() / PAIR_BYTES;
     loop {
@@ -276,7 +276,7 @@ fn by_tiles(
         };
         let (own, others) = rows.split_at(count * pairs);
         let (own_sums, other_sums) = sums.split_at_mut(count * PANEL);
-        work(Tile {
+        work(&mut Tile {
             count,
             rows: own,
             panel,
@@ -287,7 +287,7 @@ fn by_tiles(
 }
 
 /// The plain twin of all kernels.
-fn scalar(tile: Tile<'_>) {
+fn scalar(tile: &mut Tile<'_>) {
     let mut sums = [0i32; PANEL];
     let (weights, _) = tile.panel.as_chunks::<PAIR_BYTES>();
     for (pair, weights) in tile.rows.iter().zip(weights) {
@@ -309,7 +309,7 @@ mod x86 {
     /// # Safety
     /// The machine has the features, and the tile has `ROWS` rows.
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub(super) unsafe fn avx512<const ROWS: usize>(tile: Tile<'_>) {
+    pub(super) unsafe fn avx512<const ROWS: usize>(tile: &mut Tile<'_>) {
         let pairs = tile.panel.len() / PAIR_BYTES;
         let (rows, panel) = (tile.rows.as_ptr(), tile.panel.as_ptr());
         let mut sums = [_mm512_setzero_si512(); ROWS];
@@ -331,7 +331,7 @@ mod x86 {
     /// # Safety
     /// As [`avx512`].
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn avx2<const ROWS: usize>(tile: Tile<'_>) {
+    pub(super) unsafe fn avx2<const ROWS: usize>(tile: &mut Tile<'_>) {
         let pairs = tile.panel.len() / PAIR_BYTES;
         let (rows, panel) = (tile.rows.as_ptr(), tile.panel.as_ptr());
         let mut sums = [[_mm256_setzero_si256(); 2]; ROWS];
@@ -357,7 +357,7 @@ mod x86 {
     /// # Safety
     /// The machine has the features; `a` and `out` have `ROWS` rows, `b` has `depth` rows of 16.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn floats_avx512<const ROWS: usize>(tile: FloatTile<'_>) {
+    pub(super) unsafe fn floats_avx512<const ROWS: usize>(tile: &mut FloatTile<'_>) {
         let (a, b) = (tile.a.as_ptr(), tile.b.as_ptr());
         let mut sums = [_mm512_setzero_ps(); ROWS];
         for depth in 0..tile.depth {
@@ -377,7 +377,7 @@ mod x86 {
     /// # Safety
     /// As [`floats_avx512`].
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn floats_avx2<const ROWS: usize>(tile: FloatTile<'_>) {
+    pub(super) unsafe fn floats_avx2<const ROWS: usize>(tile: &mut FloatTile<'_>) {
         let (a, b) = (tile.a.as_ptr(), tile.b.as_ptr());
         let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
         for depth in 0..tile.depth {
@@ -410,7 +410,7 @@ mod wasm {
     ///
     /// # Safety
     /// The tile has `ROWS` rows.
-    pub(super) unsafe fn simd128<const ROWS: usize>(tile: Tile<'_>) {
+    pub(super) unsafe fn simd128<const ROWS: usize>(tile: &mut Tile<'_>) {
         let pairs = tile.panel.len() / PAIR_BYTES;
         let rows = tile.rows.as_ptr();
         for half in 0..2 {
@@ -446,7 +446,7 @@ mod wasm {
     ///
     /// # Safety
     /// `a` and `out` have `ROWS` rows, `b` has `depth` rows of 16.
-    pub(super) unsafe fn floats_simd128<const ROWS: usize>(tile: FloatTile<'_>) {
+    pub(super) unsafe fn floats_simd128<const ROWS: usize>(tile: &mut FloatTile<'_>) {
         let (a, b) = (tile.a.as_ptr(), tile.b.as_ptr());
         for half in [0, PANEL / 2] {
             let mut sums = [[f32x4_splat(0.0); 2]; ROWS];
