@@ -152,7 +152,8 @@ fn unsupported(reason: &str) -> EncoderError {
     }
 }
 
-#[cfg(all(test, feature = "tract"))]
+#[cfg(feature = "tract")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tokens;

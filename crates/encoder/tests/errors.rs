@@ -168,7 +168,7 @@ fn rows_need_a_folder() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/siskin-en");
     let read = |name| std::fs::read(path.join(name)).unwrap();
     let (manifest, tokenizer) = (read("encoder.json"), read("tokenizer.json"));
-    let encoder = Encoder::open_files(&manifest, &tokenizer, &read("model.onnx")).unwrap();
+    let encoder = Encoder::open_files(&manifest, &tokenizer, read("model.onnx")).unwrap();
     assert_says(
         &encoder.generic_rows().unwrap_err(),
         "rows.safetensors is missing",

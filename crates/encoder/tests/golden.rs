@@ -150,12 +150,12 @@ fn check_against(encoder: &Encoder, golden: &Golden) {
     assert!(golden.texts.len() >= 40);
     for (j, overlaps) in overlaps.iter().enumerate() {
         let mean = overlaps.iter().sum::<f64>() / overlaps.len() as f64;
-        println!("bucket {j}: mean Jaccard {mean:.4}");
+        eprintln!("bucket {j}: mean Jaccard {mean:.4}");
         assert!(mean >= mean_jaccard, "bucket {j}: Jaccard {mean}");
     }
     let worst = cosines.iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
     let mean = cosines.iter().map(|(cosine, _)| cosine).sum::<f32>() / cosines.len() as f32;
-    println!("dense cosine: mean {mean:.6}, least {:.6}", worst.0);
+    eprintln!("dense cosine: mean {mean:.6}, least {:.6}", worst.0);
     assert!(
         worst.0 >= least_cosine,
         "cosine {} on {:?}",
