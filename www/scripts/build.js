@@ -43,6 +43,9 @@ const common = {
   },
 };
 
+/** Glue that is a script of its own, by the name that `src/glue.ts` knows it by. */
+const LATER = { SISKIN_ENCODER_GLUE: wasm.encoder.glue, SISKIN_TRACT_GLUE: wasm.tract.glue };
+
 mkdirSync(DIST, { recursive: true });
 for (const { code } of Object.values(wasm)) {
   copyFileSync(join(WASM, code), join(DIST, fileName(code)));
@@ -51,20 +54,31 @@ await browserFiles();
 await nodeFiles();
 declarations();
 
-/** The worker first: `siskin.js` names it with its checksum. */
+/** The glue of the network first, then the worker, which names it, then `siskin.js`, which names that. */
 async function browserFiles() {
-  await bundle("src/worker.ts", join(DIST, "siskin-worker.js"));
+  const later = {};
+  for (const [name, glue] of Object.entries(LATER)) {
+    const path = join(DIST, fileName(glue));
+    await bundle(join(WASM, glue), path);
+    later[name] = JSON.stringify(entryAt(path));
+  }
+  const define = { ...common.define, ...later };
+  await bundle("src/worker.ts", join(DIST, "siskin-worker.js"), { define });
+  await page();
+  await bundle("src/service-worker.ts", join(DIST, "siskin-sw.js"), { format: "iife" });
+}
+
+async function page() {
   const version = checksum(join(DIST, "siskin-worker.js")).slice(0, 16);
   const worker = JSON.stringify(`siskin-worker.js?v=${version}`);
   const define = { ...common.define, SISKIN_WORKER: worker };
   await bundle("src/siskin.ts", join(DIST, "siskin.js"), { define });
-  await bundle("src/service-worker.ts", join(DIST, "siskin-sw.js"), { format: "iife" });
 }
 
 /** The glue stays apart, so that it can be imported anew after a trap. */
 async function nodeFiles() {
   await bundle("src/node.ts", join(NODE, "siskin-node.js"), { platform: "node" });
-  await bundle("src/glue.ts", join(NODE, "siskin-node-glue.js"), { platform: "node" });
+  await bundle("src/node-glue.ts", join(NODE, "siskin-node-glue.js"), { platform: "node" });
   writeFileSync(join(NODE, "package.json"), '{ "type": "module" }\n');
 }
 
@@ -94,8 +108,13 @@ function declarations() {
 }
 
 function entry(path) {
-  const bytes = readFileSync(join(WASM, path)).length;
-  return { path: fileName(path), bytes, sha256: checksum(join(WASM, path)) };
+  return entryAt(join(WASM, path));
+}
+
+/** A file as `loadFile` wants it. */
+function entryAt(path) {
+  const bytes = readFileSync(path).length;
+  return { path: fileName(path), bytes, sha256: checksum(path) };
 }
 
 function checksum(path) {

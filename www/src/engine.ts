@@ -1,6 +1,6 @@
 import type { Answer, Mode, Progress } from "./api.js";
 import { asSearchError, SearchError } from "./errors.js";
-import { loadBytes, loadFile, loadShard, loadText, type Source } from "./load.js";
+import { type FileEntry, loadBytes, loadFile, loadShard, loadText, type Source } from "./load.js";
 import {
   ENCODER_FOLDER,
   ENCODER_MANIFEST_NAME,
@@ -210,7 +210,9 @@ async function loadModule<T>({ source, runtime }: Environment, module: Startable
       "This browser cannot run WebAssembly, which search needs.",
     );
   }
-  const bytes = await loadFile(source, runtime, module.file, () => {});
+  const load = (file: FileEntry) => loadFile(source, runtime, file, () => {});
+  // The glue is fetched so that it is checked and kept offline; `start` finds it in the cache.
+  const [bytes] = await Promise.all([load(module.file), module.glue && load(module.glue)]);
   try {
     return await module.start(await WebAssembly.compile(bytes));
   } catch (error) {

@@ -1,13 +1,13 @@
-import initialiseEncoder, * as encoder from "siskin-wasm/encoder";
 import initialiseSearch, * as search from "siskin-wasm/search";
-import initialiseTract, * as tract from "siskin-wasm/tract";
-import type { FileEntry } from "./load.js";
-import type { EncoderModule, Modules, SearchModule } from "./modules.js";
+import { addressOf, type FileEntry } from "./load.js";
+import type { EncoderModule, Modules, SearchModule, Startable } from "./modules.js";
 
-/** Set by `scripts/build.js` from the wasm files themselves. */
+/** Set by `scripts/build.js` from the files themselves. */
 declare const SISKIN_SEARCH_WASM: FileEntry;
 declare const SISKIN_ENCODER_WASM: FileEntry;
+declare const SISKIN_ENCODER_GLUE: FileEntry;
 declare const SISKIN_TRACT_WASM: FileEntry;
+declare const SISKIN_TRACT_GLUE: FileEntry;
 
 /** The wasm modules that this build of the package belongs to.
  *
@@ -20,18 +20,23 @@ export const modules: Modules = {
       return search;
     },
   },
-  encoder: {
-    file: SISKIN_ENCODER_WASM,
-    async start(code): Promise<EncoderModule> {
-      await initialiseEncoder({ module_or_path: code });
-      return encoder;
-    },
-  },
-  tract: {
-    file: SISKIN_TRACT_WASM,
-    async start(code): Promise<EncoderModule> {
-      await initialiseTract({ module_or_path: code });
-      return tract;
-    },
-  },
+  encoder: later(SISKIN_ENCODER_WASM, SISKIN_ENCODER_GLUE),
+  tract: later(SISKIN_TRACT_WASM, SISKIN_TRACT_GLUE),
 };
+
+/** A module whose glue is a script of its own: few readers ask for the network. */
+function later(file: FileEntry, glue: FileEntry): Startable<EncoderModule> {
+  return {
+    file,
+    glue,
+    async start(code): Promise<EncoderModule> {
+      const own = new URL(import.meta.url);
+      const url = addressOf(glue, new URL(".", own));
+      const instance = own.searchParams.get("instance");
+      if (instance !== null) url.searchParams.set("instance", instance);
+      const { default: initialise, ...module } = await import(url.href);
+      await initialise({ module_or_path: code });
+      return module as EncoderModule;
+    },
+  };
+}

@@ -60,6 +60,8 @@ export type Initialise = (options: { module_or_path: WebAssembly.Module }) => Pr
 /** A wasm module: which file it is, and how it is started once that file is compiled. */
 export interface Startable<T> {
   file: FileEntry;
+  /** Its glue, where that is a script of its own. */
+  glue?: FileEntry;
   start(code: WebAssembly.Module): Promise<T>;
 }
 

@@ -14,8 +14,8 @@ pub const ENCODER_FOLDER: &str = "encoder";
 const CHECKOUT_ENCODER: &str = "models/siskin-en";
 /// The file without which a folder is not the browser's.
 const RUNTIME_MARK: &str = "siskin.js";
-/// The module of the browser's files that runs networks beyond the small one.
-const TRACT_FILE: &str = "siskin_web_tract_bg.wasm";
+/// The browser's files that run networks beyond the small module: wasm and its glue.
+const TRACT_FILES: [&str; 2] = ["siskin_web_tract.js", "siskin_web_tract_bg.wasm"];
 /// A report of `cargo xtask dist`, of no use to a site.
 const SIZES_FILE: &str = "sizes.json";
 
@@ -71,7 +71,8 @@ pub enum Engines {
 /// When a file cannot be read.
 pub fn runtime_files(folder: &Path, engines: Engines) -> Result<Vec<(String, Vec<u8>)>> {
     let is_wanted = |path: &PathBuf| {
-        let needed = engines == Engines::All || path != Path::new(TRACT_FILE);
+        let is_tract = TRACT_FILES.iter().any(|file| path == Path::new(file));
+        let needed = engines == Engines::All || !is_tract;
         needed && !path.starts_with(ENCODER_FOLDER) && path != Path::new(SIZES_FILE)
     };
     files_below(folder)?
@@ -131,14 +132,8 @@ mod tests {
     fn runtime_files_are_all_but_encoder_and_report() {
         let folder = tempdir().unwrap();
         fs::create_dir(folder.path().join("encoder")).unwrap();
-        let names = [
-            "siskin.js",
-            "sizes.json",
-            "a.wasm",
-            TRACT_FILE,
-            "encoder/model.onnx",
-        ];
-        for name in names {
+        let names = ["siskin.js", "sizes.json", "a.wasm", "encoder/model.onnx"];
+        for name in names.iter().chain(&TRACT_FILES) {
             fs::write(folder.path().join(name), name).unwrap();
         }
         let names = |engines| -> Vec<String> {
@@ -146,7 +141,8 @@ mod tests {
             files.map(|(name, _)| name).collect()
         };
         assert_eq!(names(Engines::Small), ["a.wasm", "siskin.js"]);
-        assert_eq!(names(Engines::All), ["a.wasm", "siskin.js", TRACT_FILE]);
+        let [glue, module] = TRACT_FILES;
+        assert_eq!(names(Engines::All), ["a.wasm", "siskin.js", glue, module]);
     }
 
     #[test]

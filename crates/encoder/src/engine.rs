@@ -51,16 +51,14 @@ pub(crate) struct Output {
 
 impl Network {
     /// Reads an ONNX file with the inputs and outputs that `manifest` promises, for `engine` or for
-    /// the first that runs it.
+    /// the quickest that runs it.
     pub(crate) fn read(
         model_onnx: Cow<'_, [u8]>,
         manifest: &Manifest,
         engine: Option<Engine>,
     ) -> Result<Self> {
         #[cfg(feature = "tract")]
-        if engine == Some(Engine::Tract)
-            || engine.is_none() && !siskin_lean::Network::is_of_family(&model_onnx)
-        {
+        if engine.unwrap_or_else(|| quickest(&model_onnx)) == Engine::Tract {
             return Ok(Self::Tract(tract::Network::read(&model_onnx, manifest)?));
         }
         let _ = engine; // without tract there is no choice
@@ -85,6 +83,17 @@ impl Network {
             #[cfg(feature = "tract")]
             Self::Tract(network) => network.run(pieces),
         }
+    }
+}
+
+/// The lean engine where it runs the network and this machine has vectors for it: its plain twin is slower than
+/// tract.
+#[cfg(feature = "tract")]
+fn quickest(model_onnx: &[u8]) -> Engine {
+    let is_quick = siskin_lean::Level::best() != siskin_lean::Level::Scalar;
+    match is_quick && siskin_lean::Network::is_of_family(model_onnx) {
+        true => Engine::Lean,
+        false => Engine::Tract,
     }
 }
 

@@ -119,14 +119,6 @@ impl Encoder {
         self.network.engine()
     }
 
-    /// Whether the browser's small module runs the encoder too: the lean engine, and a tokenizer
-    /// that follows BERT's rules alone.
-    #[must_use]
-    pub fn runs_without_tract(&self, tokenizer_json: &[u8]) -> bool {
-        let tokens = plain_tokens::Tokens::read(tokenizer_json, self.manifest.max_tokens);
-        self.engine() == Engine::Lean && tokens.is_ok()
-    }
-
     /// What the encoder says of itself.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
@@ -189,6 +181,14 @@ impl Encoder {
         let reason = format!("hidden has {found} values for {tokens} tokens of {dim}");
         Err(EncoderError::unfit(MODEL_FILE, reason))
     }
+}
+
+/// Whether the browser's small module runs an encoder of these files: the network is of the lean engine's family,
+/// and the tokenizer follows BERT's rules alone. It does not depend on this machine.
+#[must_use]
+pub fn runs_without_tract(tokenizer_json: &[u8], model_onnx: &[u8]) -> bool {
+    let tokens = plain_tokens::Tokens::read(tokenizer_json, usize::MAX);
+    tokens.is_ok() && siskin_lean::Network::is_of_family(model_onnx)
 }
 
 impl Encode for Encoder {

@@ -82,43 +82,13 @@ fn documentation_becomes_an_encoder_that_finds_pages_of_another_site() -> Result
     work.site("trained", &TRAINED)?;
     work.site("asked", &ASKED)?;
     let train = Path::new(env!("CARGO_BIN_EXE_siskin-train"));
-    let siskin = train.with_file_name("siskin");
-    let released = repository().join("models/siskin-en").display().to_string();
-    let (base, pairs) = (base()?, work.path("pairs"));
-    let (checkpoint, negatives) = (work.path("checkpoint"), work.path("negatives"));
-    let (rows, encoder) = (work.path("rows.safetensors"), work.path("encoder"));
-    let [trained, asked] = ["trained", "asked"].map(|site| work.path(site));
-
-    run(
-        train,
-        &format!("pairs {trained} {asked} --dev asked --out {pairs}"),
-    )?;
-    run(
-        train,
-        &format!("mine --pairs {pairs}/trained --out {negatives}"),
-    )?;
-    run(
-        train,
-        &format!(
-            "fit --recipe docs --base {base} --pairs {pairs}/trained --negatives {negatives} \
-             --out {checkpoint} --buckets 6:512:4 --sample-tokens 4000 --steps 3 --warm-up-steps 1 \
-             --batch-pairs 6 --held-out-queries 4 --held-out-passages 12 --backbone-learning-rate 1e-6"
-        ),
-    )?;
-    run(
-        train,
-        &format!(
-            "rows --base {base} --checkpoint {checkpoint} --keep {released} \
-             --texts {pairs}/trained --out {rows}"
-        ),
-    )?;
-    run(
-        train,
-        &format!("export --base {base} --checkpoint {checkpoint} --rows {rows} --out {encoder}"),
-    )?;
+    for line in training(&work)? {
+        run(train, &line)?;
+    }
+    let (asked, encoder) = (work.path("pairs/asked"), work.path("encoder"));
     let report = run(
-        &siskin,
-        &format!("eval {pairs}/asked --split dev --mode table,full --encoder {encoder} --json"),
+        &train.with_file_name("siskin"),
+        &format!("eval {asked} --split dev --mode table,full --encoder {encoder} --json"),
     )?;
     let report: serde_json::Value = serde_json::from_str(&report)?;
     for system in ["table", "full"] {
@@ -130,6 +100,29 @@ fn documentation_becomes_an_encoder_that_finds_pages_of_another_site() -> Result
     eprintln!("from pairs to figures in {wall_s:.0} s, {processor_s:.0} s of a processor");
     assert!(processor_s < LIMIT_S, "{processor_s} s");
     Ok(())
+}
+
+/// The command lines from two sites to an encoder.
+fn training(work: &Work) -> Result<[String; 5]> {
+    let base = base()?;
+    let released = repository().join("models/siskin-en").display().to_string();
+    let [trained, asked, pairs] = ["trained", "asked", "pairs"].map(|name| work.path(name));
+    let [checkpoint, negatives] = ["checkpoint", "negatives"].map(|name| work.path(name));
+    let [rows, encoder] = ["rows.safetensors", "encoder"].map(|name| work.path(name));
+    Ok([
+        format!("pairs {trained} {asked} --dev asked --out {pairs}"),
+        format!("mine --pairs {pairs}/trained --out {negatives}"),
+        format!(
+            "fit --recipe docs --base {base} --pairs {pairs}/trained --negatives {negatives} \
+             --out {checkpoint} --buckets 6:512:4 --sample-tokens 4000 --steps 3 --warm-up-steps 1 \
+             --batch-pairs 6 --held-out-queries 4 --held-out-passages 12"
+        ),
+        format!(
+            "rows --base {base} --checkpoint {checkpoint} --keep {released} \
+             --texts {pairs}/trained --out {rows}"
+        ),
+        format!("export --base {base} --checkpoint {checkpoint} --rows {rows} --out {encoder}"),
+    ])
 }
 
 /// Seconds that the commands run so far have computed (`proc(5)`: cutime and cstime, in hundredths).

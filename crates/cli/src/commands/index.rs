@@ -13,7 +13,9 @@ use siskin_core::manifest::MANIFEST_FILE;
 use siskin_core::page::Page;
 use siskin_core::text::Stemming;
 use siskin_encoder::store::{self, Codes, PassageStore, Pooling, Progress};
-use siskin_encoder::{Encoder, MANIFEST_FILE as ENCODER_MANIFEST, MODEL_FILE, TOKENIZER_FILE};
+use siskin_encoder::{
+    Encoder, MANIFEST_FILE as ENCODER_MANIFEST, MODEL_FILE, TOKENIZER_FILE, runs_without_tract,
+};
 use siskin_extract::site::{self, SiteReport};
 
 use super::Outcome;
@@ -39,7 +41,7 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let built = build(pages, &encoder, &settings, talk)?;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
-        write_runtime(runtime, (&encoder, &settings.encoder), &mut staging)?;
+        write_runtime(runtime, &settings.encoder, &mut staging)?;
     }
     let receipt = staging.put_in_place(talk)?;
     report_problems(&site, arguments.verbose, talk);
@@ -241,13 +243,9 @@ fn write(bundle: &Bundle, staging: &mut Staging) -> Result<()> {
     staging.write(MANIFEST_FILE, bundle.manifest_json()?.as_bytes())
 }
 
-fn write_runtime(
-    runtime: &Path,
-    (encoder, folder): (&Encoder, &Path),
-    staging: &mut Staging,
-) -> Result<()> {
-    let tokenizer = resources::read(&folder.join(TOKENIZER_FILE))?;
-    let engines = match encoder.runs_without_tract(&tokenizer) {
+fn write_runtime(runtime: &Path, encoder: &Path, staging: &mut Staging) -> Result<()> {
+    let read = |name: &str| resources::read(&encoder.join(name));
+    let engines = match runs_without_tract(&read(TOKENIZER_FILE)?, &read(MODEL_FILE)?) {
         true => Engines::Small,
         false => Engines::All,
     };
@@ -255,8 +253,7 @@ fn write_runtime(
         staging.write(&name, &content)?;
     }
     for name in ENCODER_FILES {
-        let content = resources::read(&folder.join(name))?;
-        staging.write(&format!("{ENCODER_FOLDER}/{name}"), &content)?;
+        staging.write(&format!("{ENCODER_FOLDER}/{name}"), &read(name)?)?;
     }
     Ok(())
 }
