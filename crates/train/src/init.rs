@@ -27,11 +27,12 @@ const CHUNK_TOKENS: usize = 16_384;
 /// When there are fewer samples than rows, or they do not vary.
 pub fn whitened_head(samples: &Tensor, mask: &Tensor, k: usize, seed: u64) -> Result<Head> {
     let (n, _) = mask.dims2()?;
-    let (mean, covariance) = moments(samples)?;
+    let moments = moments(samples)?;
     let rows = sample_rows(samples, n, seed)?.to_dtype(DType::F64)?;
-    let inverse = inverse(&covariance)?;
-    let weight = rows.broadcast_sub(&mean)?.matmul(&inverse)?;
-    scaled_head(&weight, (&mean, &covariance), mask, k)
+    let inverse = inverse(&moments.1)?;
+    let weight = rows.broadcast_sub(&moments.0)?.matmul(&inverse)?;
+    let weight = (weight * mask.to_dtype(DType::F64)?)?;
+    standardised(&weight, &moments, k)
 }
 
 /// A head of Gaussian rows, as UHD-BERT begins; otherwise as [`whitened_head`].
@@ -40,30 +41,25 @@ pub fn whitened_head(samples: &Tensor, mask: &Tensor, k: usize, seed: u64) -> Re
 /// When the samples do not vary.
 pub fn random_head(samples: &Tensor, mask: &Tensor, k: usize, seed: u64) -> Result<Head> {
     let (n, dim) = mask.dims2()?;
-    let (mean, covariance) = moments(samples)?;
     let mut random = Random::new(seed, 0);
     let weight: Vec<f64> = (0..n * dim).map(|_| random.gaussian()).collect();
     let weight = Tensor::from_vec(weight, (n, dim), samples.device())?;
-    scaled_head(&weight, (&mean, &covariance), mask, k)
+    let weight = (weight * mask.to_dtype(DType::F64)?)?;
+    standardised(&weight, &moments(samples)?, k)
 }
 
-/// A head whose rows point as those of `weight` [n, dim] where the mask lets them: activation 0 at the mean,
-/// variance 1.
-fn scaled_head(
-    weight: &Tensor,
-    (mean, covariance): (&Tensor, &Tensor),
-    mask: &Tensor,
-    k: usize,
-) -> Result<Head> {
-    let weight = (weight * mask.to_dtype(DType::F64)?)?;
-    let variance = (weight.matmul(covariance)? * &weight)?.sum_keepdim(D::Minus1)?;
+/// A head of the rows `weight`: `[n, dim]` f64, scaled so that each activation has mean 0 and variance 1
+/// by `moments`: those of [`moments`].
+pub(crate) fn standardised(weight: &Tensor, moments: &(Tensor, Tensor), k: usize) -> Result<Head> {
+    let (mean, covariance) = moments;
+    let variance = (weight.matmul(covariance)? * weight)?.sum_keepdim(D::Minus1)?;
     let weight = weight.broadcast_div(&(variance + f64::MIN_POSITIVE)?.sqrt()?)?;
     let bias = weight.matmul(&mean.t()?)?.neg()?.flatten_all()?;
     Head::new(weight.to_dtype(DType::F32)?, bias.to_dtype(DType::F32)?, k)
 }
 
 /// Mean `[1, dim]` and covariance `[dim, dim]` with the ridge, f64.
-fn moments(samples: &Tensor) -> Result<(Tensor, Tensor)> {
+pub(crate) fn moments(samples: &Tensor) -> Result<(Tensor, Tensor)> {
     let (tokens, dim) = samples.dims2()?;
     ensure!(tokens > 1, "token statistics need more than {tokens} token");
     let mean = (fold_chunks(samples, |chunk| Ok(chunk.sum_keepdim(0)?))? / tokens as f64)?;
@@ -95,7 +91,7 @@ fn fold_chunks(samples: &Tensor, part: impl Fn(&Tensor) -> Result<Tensor>) -> Re
 }
 
 /// `n` different rows of `samples`.
-fn sample_rows(samples: &Tensor, n: usize, seed: u64) -> Result<Tensor> {
+pub(crate) fn sample_rows(samples: &Tensor, n: usize, seed: u64) -> Result<Tensor> {
     let tokens = samples.dim(0)?;
     ensure!(
         tokens >= n,
@@ -117,7 +113,7 @@ fn inverse(matrix: &Tensor) -> Result<Tensor> {
 }
 
 /// `L` with `L Lᵀ = matrix`, lower triangular.
-fn cholesky(matrix: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+pub(crate) fn cholesky(matrix: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
     let mut lower = vec![vec![0.0; matrix.len()]; matrix.len()];
     for row in 0..matrix.len() {
         for column in 0..=row {
@@ -137,7 +133,7 @@ fn cholesky(matrix: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
 }
 
 /// The inverse of a lower triangular matrix, by forward substitution.
-fn invert_lower(lower: &[Vec<f64>]) -> Vec<Vec<f64>> {
+pub(crate) fn invert_lower(lower: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut inverse = vec![vec![0.0; lower.len()]; lower.len()];
     for column in 0..lower.len() {
         inverse[column][column] = 1.0 / lower[column][column];

@@ -19,6 +19,7 @@ pub mod checkpoint;
 pub mod collection;
 pub mod device;
 pub mod encode;
+pub mod experiments;
 pub mod export;
 pub mod fetch;
 pub mod fit;

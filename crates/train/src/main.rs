@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a table is the result of the command")]
 
 use clap::{Parser, Subcommand};
-use siskin_train::{adapt, export, fetch, fit, measure, mine, pairs, rows};
+use siskin_train::{adapt, experiments, export, fetch, fit, measure, mine, pairs, rows};
 
 /// Trains Siskin's encoder and exports it.
 #[derive(Parser, Debug)]
@@ -30,6 +30,8 @@ enum Step {
     Rows(rows::Args),
     /// Make an encoder for one site: dimensions sampled from its own passages.
     Adapt(adapt::Args),
+    /// Measure what the choices of the paper are worth, on cached token vectors, and write the report.
+    Experiments(experiments::Args),
     /// Write the encoder folder: ONNX, tokenizer, rows, golden vectors.
     Export(export::Args),
 }
@@ -47,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         }
         Step::Rows(args) => rows::run(&args),
         Step::Adapt(args) => adapt::run(&args),
+        Step::Experiments(args) => experiments::run(&args),
         Step::Export(args) => export::run(&args),
     }
 }

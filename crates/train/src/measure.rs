@@ -22,11 +22,11 @@ use crate::wta::Head;
 
 /// Random streams of the seed.
 const QUERIES_STREAM: u64 = 4_000;
-const BOOTSTRAP_STREAM: u64 = 5_000;
+pub(crate) const BOOTSTRAP_STREAM: u64 = 5_000;
 /// Weights of a bucket that are tried: all combinations of these, the sum being 1.
 const WEIGHT_STEPS: usize = 10;
 /// Resamples of the queries for an interval (Efron 1979).
-const RESAMPLES: usize = 1_000;
+pub(crate) const RESAMPLES: usize = 1_000;
 
 /// Arguments of `siskin-train measure`.
 #[derive(clap::Args, Debug)]
@@ -65,7 +65,7 @@ pub struct Args {
 }
 
 /// Scores of one ranking by collection and query.
-type ByQuery = Vec<Vec<Scores>>;
+pub(crate) type ByQuery = Vec<Vec<Scores>>;
 
 /// One line of the result.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,7 +173,12 @@ fn coded(
         folder.display(),
         args.split
     );
-    let set = questions(&collection, tokenizer, args)?;
+    let set = questions(
+        &collection,
+        tokenizer,
+        (args.queries, args.passages),
+        args.seed,
+    )?;
     Ok(Coded {
         queries: measured.encode(&set.queries, usize::MAX)?,
         passages: measured.encode(&set.passages, usize::MAX)?,
@@ -181,16 +186,22 @@ fn coded(
     })
 }
 
-/// A choice of the collection's queries, with all their passages and random others.
-fn questions(collection: &Collection, tokenizer: &Tokenizer, args: &Args) -> Result<HeldOut> {
+/// At most `most` = (queries, passages) of a collection: queries that `seed` chooses, with all their
+/// passages and random others.
+pub(crate) fn questions(
+    collection: &Collection,
+    tokenizer: &Tokenizer,
+    most: (usize, usize),
+    seed: u64,
+) -> Result<HeldOut> {
     let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
     for pair in &collection.pairs {
         answers.entry(pair.query).or_default().push(pair.passage);
     }
     let mut queries: Vec<usize> = answers.keys().copied().collect();
     queries.sort_unstable();
-    Random::new(args.seed, QUERIES_STREAM).shuffle(&mut queries);
-    queries.truncate(args.queries);
+    Random::new(seed, QUERIES_STREAM).shuffle(&mut queries);
+    queries.truncate(most.0);
     let mut passages: Vec<usize> = queries
         .iter()
         .flat_map(|query| answers[query].clone())
@@ -199,8 +210,8 @@ fn questions(collection: &Collection, tokenizer: &Tokenizer, args: &Args) -> Res
     passages.dedup();
     let known: HashSet<usize> = passages.iter().copied().collect();
     let mut others: Vec<usize> = (0..collection.passages.len()).collect();
-    Random::new(args.seed, QUERIES_STREAM).shuffle(&mut others);
-    let missing = args.passages.saturating_sub(passages.len());
+    Random::new(seed, QUERIES_STREAM).shuffle(&mut others);
+    let missing = most.1.saturating_sub(passages.len());
     let others = others
         .into_iter()
         .filter(|passage| !known.contains(passage));
@@ -314,7 +325,7 @@ fn by_query(coded: &[Coded], overlaps: &[Vec<Vec<Vec<f64>>>], weights: &[f64]) -
         .collect()
 }
 
-fn ranks(scores: &[Vec<f64>], relevant: &[HashSet<usize>]) -> Vec<Scores> {
+pub(crate) fn ranks(scores: &[Vec<f64>], relevant: &[HashSet<usize>]) -> Vec<Scores> {
     let pairs = scores.iter().zip(relevant);
     pairs
         .map(|(scores, relevant)| rank(scores, relevant))
@@ -322,7 +333,7 @@ fn ranks(scores: &[Vec<f64>], relevant: &[HashSet<usize>]) -> Vec<Scores> {
 }
 
 /// Each half of the queries by the weights that are best for the other half, and these weights.
-fn tuned(buckets: usize, ranked: impl Fn(&[f64]) -> ByQuery) -> (ByQuery, String) {
+pub(crate) fn tuned(buckets: usize, ranked: impl Fn(&[f64]) -> ByQuery) -> (ByQuery, String) {
     let tried: Vec<(Vec<f64>, ByQuery)> = weightings(buckets)
         .into_iter()
         .map(|weights| {
@@ -382,7 +393,7 @@ fn weightings(buckets: usize) -> Vec<Vec<f64>> {
 }
 
 /// For each query the scores of the bucket that ranks it best.
-fn ideal(each: &[ByQuery]) -> ByQuery {
+pub(crate) fn ideal(each: &[ByQuery]) -> ByQuery {
     let mut best = each.first().cloned().unwrap_or_default();
     for bucket in each {
         for (best, scores) in best.iter_mut().flatten().zip(bucket.iter().flatten()) {
@@ -403,7 +414,7 @@ fn line(name: &str, scores: &ByQuery, seed: u64) -> Line {
 }
 
 /// Mean over collections of the mean over queries.
-fn mean(scores: &ByQuery) -> Scores {
+pub(crate) fn mean(scores: &ByQuery) -> Scores {
     let mean_of = |value: &dyn Fn(&Scores) -> f64| {
         let of_collection = |queries: &Vec<Scores>| {
             queries.iter().map(value).sum::<f64>() / queries.len().max(1) as f64

@@ -1,0 +1,174 @@
+//! The parts of the report, a file a family.
+
+mod buckets;
+mod distributions;
+mod grid;
+mod heads;
+mod scoring;
+mod terms;
+mod training;
+
+use anyhow::Result;
+
+use super::result::Section;
+use super::{Lab, Settings};
+
+/// A part of the report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// Dimensions and winners.
+    NK,
+    /// Entries that a query's code keeps.
+    QueryK,
+    /// One bucket and several.
+    Buckets,
+    /// Binary codes and their values.
+    BinaryFloat,
+    /// How a head begins.
+    Initialisations,
+    /// Weights fixed at 0.
+    WeightSparsity,
+    /// Bits of a weight.
+    Quantization,
+    /// Distribution of activations.
+    Activations,
+    /// Size of a code against the length of its text.
+    Density,
+    /// How often a dimension is used.
+    Frequencies,
+    /// What dimensions mean.
+    Terms,
+    /// Buckets trained together or each on its own, by either loss.
+    Joining,
+    /// Pairs trained on.
+    TrainingSize,
+}
+
+impl Part {
+    /// All, in the order of the page.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        use clap::ValueEnum;
+        Self::value_variants().to_vec()
+    }
+
+    /// On the command line and in names of files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NK => "n-k",
+            Self::QueryK => "query-k",
+            Self::Buckets => "buckets",
+            Self::BinaryFloat => "binary-float",
+            Self::Initialisations => "initialisations",
+            Self::WeightSparsity => "weight-sparsity",
+            Self::Quantization => "quantization",
+            Self::Activations => "activations",
+            Self::Density => "density",
+            Self::Frequencies => "frequencies",
+            Self::Terms => "terms",
+            Self::Joining => "joining",
+            Self::TrainingSize => "training-size",
+        }
+    }
+
+    /// Raised when what a part computes changes, so that it is run again.
+    #[must_use]
+    pub fn version(self) -> u32 {
+        1
+    }
+
+    /// Seeds of the heads that the part makes.
+    #[must_use]
+    pub fn seeds(self, settings: &Settings) -> Vec<u64> {
+        match self {
+            Self::Activations
+            | Self::Density
+            | Self::Frequencies
+            | Self::Terms
+            | Self::Joining
+            | Self::TrainingSize => settings.seeds.iter().take(1).copied().collect(),
+            _ => settings.seeds.clone(),
+        }
+    }
+
+    /// Its heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::NK => "Dimensions n and winners k",
+            Self::QueryK => "Query k and passage k",
+            Self::Buckets => "One bucket and several; tuned weights, ideal bucket",
+            Self::BinaryFloat => "Binary against float",
+            Self::Initialisations => "Initialisations",
+            Self::WeightSparsity => "Weight sparsity",
+            Self::Quantization => "Quantization of the head",
+            Self::Activations => "Distribution of activations",
+            Self::Density => "Density against length",
+            Self::Frequencies => "Frequency of dimensions",
+            Self::Terms => "Dimensions by the terms that activate them",
+            Self::Joining => "Joint against separate training, hinge against InfoNCE",
+            Self::TrainingSize => "Training-set size",
+        }
+    }
+
+    /// What of UHD-BERT it repeats.
+    #[must_use]
+    pub fn paper(self) -> &'static str {
+        match self {
+            Self::NK => "figure 4",
+            Self::QueryK => "table 4",
+            Self::Buckets => "tables 5 and 6",
+            Self::BinaryFloat => "eq. 4 and 7, binarization",
+            Self::WeightSparsity => "weight sparsity",
+            Self::Activations => "figure 3",
+            Self::Density => "figure 5",
+            Self::Frequencies => "figure 6",
+            Self::Terms => "table 7",
+            Self::Joining => "appendix A.3, eq. 8",
+            Self::Initialisations | Self::Quantization | Self::TrainingSize => "",
+        }
+    }
+
+    /// What is done.
+    #[must_use]
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::NK => grid::METHOD,
+            Self::QueryK => scoring::QUERY_K_METHOD,
+            Self::Buckets => buckets::METHOD,
+            Self::BinaryFloat => scoring::BINARY_METHOD,
+            Self::Initialisations => heads::STARTS_METHOD,
+            Self::WeightSparsity => heads::SPARSITY_METHOD,
+            Self::Quantization => heads::QUANTIZATION_METHOD,
+            Self::Activations => distributions::ACTIVATIONS_METHOD,
+            Self::Density => distributions::DENSITY_METHOD,
+            Self::Frequencies => distributions::FREQUENCIES_METHOD,
+            Self::Terms => terms::METHOD,
+            Self::Joining => training::JOINING_METHOD,
+            Self::TrainingSize => training::SIZE_METHOD,
+        }
+    }
+
+    /// Tables and plots.
+    ///
+    /// # Errors
+    /// When vectors cannot be read, or are too few.
+    pub fn run(self, lab: &Lab) -> Result<Vec<Section>> {
+        match self {
+            Self::NK => grid::run(lab),
+            Self::QueryK => scoring::query_k(lab),
+            Self::Buckets => buckets::run(lab),
+            Self::BinaryFloat => scoring::binary_float(lab),
+            Self::Initialisations => heads::starts(lab),
+            Self::WeightSparsity => heads::sparsity(lab),
+            Self::Quantization => heads::quantization(lab),
+            Self::Activations => distributions::activations(lab),
+            Self::Density => distributions::density(lab),
+            Self::Frequencies => distributions::frequencies(lab),
+            Self::Terms => terms::run(lab),
+            Self::Joining => training::joining(lab),
+            Self::TrainingSize => training::size(lab),
+        }
+    }
+}
