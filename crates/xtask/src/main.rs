@@ -13,6 +13,7 @@ mod chrome;
 mod cuda;
 mod demo;
 mod dist;
+mod experiments;
 mod files;
 mod npm;
 mod process;
@@ -74,6 +75,11 @@ enum Command {
     /// Measure Siskin beside other searches for static sites.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Measure the choices of UHD-BERT and write docs/experiments: tables, plots, page.
+    ///
+    /// Token vectors are kept in ~/.cache/siskin/experiments (about 2 GB), finished parts in
+    /// docs/experiments/data: a run goes on where it stopped. An hour or two on two cores.
+    Experiments(experiments::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -98,6 +104,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Demo(arguments) => demo::run(&workspace, &arguments)?,
         Command::BuildCuda(arguments) => cuda::run(&workspace, &arguments)?,
         Command::Bench(bench) => bench::run(&workspace, &bench)?,
+        Command::Experiments(arguments) => experiments::run(&workspace, &arguments)?,
         Command::Test(arguments) => return test::run(&workspace, &arguments),
     }
     Ok(ExitCode::SUCCESS)

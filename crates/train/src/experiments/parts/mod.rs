@@ -17,6 +17,7 @@ use super::{Lab, Settings};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Part {
     /// Dimensions and winners.
+    #[value(name = "n-k")]
     NK,
     /// Entries that a query's code keeps.
     QueryK,
