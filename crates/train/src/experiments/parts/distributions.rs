@@ -1,7 +1,7 @@
 //! How activations, lengths of codes and frequencies of dimensions are spread (UHD-BERT, figures 3, 5
 //! and 6).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use anyhow::Result;
 use candle_core::Tensor;
@@ -187,48 +187,17 @@ pub(super) fn density(lab: &Lab) -> Result<Vec<Section>> {
         queries.add(&lengths(&vectors.texts.queries), &coded.queries);
         passages.add(&lengths(&vectors.texts.passages), &coded.passages);
     }
-    let (n, k) = (lab.shape().0 as f64, lab.shape().1 as f64);
-    let independent = |length: f64| n * (1.0 - (1.0 - k / n).powf(length));
-    let reached: Vec<f64> = queries
-        .means()
-        .iter()
-        .chain(&passages.means())
-        .map(|mean| mean.0)
-        .collect();
-    let bound = |name: &str, size: &dyn Fn(f64) -> f64| {
-        let mut points: Vec<(f64, f64)> = reached
-            .iter()
-            .map(|&length| (length, size(length)))
-            .collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Series {
-            name: name.to_owned(),
-            points,
-        }
-    };
-    let measured = |name: &str, bins: &Bins| Series {
-        name: name.to_owned(),
-        points: bins
-            .means()
-            .iter()
-            .map(|&(length, size, _)| (length, size))
-            .collect(),
-    };
     let plot = Plot {
         name: "density".to_owned(),
         caption: "Dimensions of a code by the length of its text".to_owned(),
         x: Axis::logarithmic("content word pieces"),
         y: Axis::logarithmic("dimensions of the code"),
         series: vec![
-            measured("passages", &passages),
-            measured("queries", &queries),
-            bound("independent", &independent),
+            passages.series("passages"),
+            queries.series("queries"),
+            independent_series(lab.shape(), &[&queries, &passages]),
         ],
     };
-    let rows = [("queries", &queries), ("passages", &passages)];
-    let rows = rows
-        .into_iter()
-        .flat_map(|(name, bins)| bins.rows(name, n, &independent));
     let columns = [
         "",
         "texts",
@@ -237,12 +206,33 @@ pub(super) fn density(lab: &Lab) -> Result<Vec<Section>> {
         "density, %",
         "of independent, %",
     ];
+    let mut rows = queries.rows("queries", lab.shape());
+    rows.extend(passages.rows("passages", lab.shape()));
     let table = Table {
         caption: "Means by length".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
+        rows,
     };
     Ok(vec![Section::Plot(plot), Section::Table(table)])
+}
+
+/// Dimensions that `length` tokens have together if each draws `k` of `n` at random.
+fn independent((n, k): (usize, usize), length: f64) -> f64 {
+    let (n, k) = (n as f64, k as f64);
+    n * (1.0 - (1.0 - k / n).powf(length))
+}
+
+/// [`independent`] at the mean lengths of all bins.
+fn independent_series(shape: (usize, usize), bins: &[&Bins]) -> Series {
+    let means = bins.iter().flat_map(|bins| bins.means());
+    let mut points: Vec<(f64, f64)> = means
+        .map(|(length, ..)| (length, independent(shape, length)))
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Series {
+        name: "independent".to_owned(),
+        points,
+    }
 }
 
 /// Texts by length: the bins' bounds grow by half.
@@ -276,15 +266,23 @@ impl Bins {
         bins.iter().map(mean).collect()
     }
 
-    fn rows(&self, name: &str, n: f64, independent: &dyn Fn(f64) -> f64) -> Vec<Vec<String>> {
+    fn series(&self, name: &str) -> Series {
+        let means = self.means().into_iter();
+        Series {
+            name: name.to_owned(),
+            points: means.map(|(length, size, _)| (length, size)).collect(),
+        }
+    }
+
+    fn rows(&self, name: &str, shape: (usize, usize)) -> Vec<Vec<String>> {
         let row = |&(length, size, count): &(f64, f64, f64)| {
             vec![
                 name.to_owned(),
                 format!("{count}"),
                 format!("{length:.1}"),
                 format!("{size:.1}"),
-                format!("{:.2}", 100.0 * size / n),
-                format!("{:.0}", 100.0 * size / independent(length)),
+                format!("{:.2}", 100.0 * size / shape.0 as f64),
+                format!("{:.0}", 100.0 * size / independent(shape, length)),
             ]
         };
         self.means().iter().map(row).collect()
@@ -292,45 +290,7 @@ impl Bins {
 }
 
 pub(super) fn frequencies(lab: &Lab) -> Result<Vec<Section>> {
-    let coded = reference_codes(lab)?;
-    let cut = lab.settings.passage_k;
-    let passages = || coded.iter().flat_map(|coded| &coded.passages);
-    let dimensions = |code: &Code, most: usize| -> Vec<u32> {
-        code.iter()
-            .take(most)
-            .map(|entry| entry.dimension)
-            .collect()
-    };
-    let queries = coded.iter().flat_map(|coded| &coded.queries);
-    let texts = lab
-        .material
-        .measured
-        .iter()
-        .flat_map(|vectors| &vectors.texts.passages);
-    let pieces = texts.map(|pieces| {
-        let mut pieces = pieces.clone();
-        pieces.sort_unstable();
-        pieces.dedup();
-        pieces
-    });
-    let kinds = [
-        (
-            "passages, whole".to_owned(),
-            Frequencies::of(passages().map(|code| dimensions(code, usize::MAX))),
-        ),
-        (
-            format!("passages, {cut} dimensions"),
-            Frequencies::of(passages().map(|code| dimensions(code, cut))),
-        ),
-        (
-            "queries".to_owned(),
-            Frequencies::of(queries.map(|code| dimensions(code, usize::MAX))),
-        ),
-        (
-            "word pieces of passages".to_owned(),
-            Frequencies::of(pieces),
-        ),
-    ];
+    let kinds = kinds_of_frequencies(lab)?;
     let series = |(name, found): &(String, Frequencies)| Series {
         name: name.clone(),
         points: found.curve(),
@@ -357,6 +317,45 @@ pub(super) fn frequencies(lab: &Lab) -> Result<Vec<Section>> {
         rows: kinds.iter().map(|(name, found)| found.row(name)).collect(),
     };
     Ok(vec![Section::Plot(plot), Section::Table(table)])
+}
+
+/// Frequencies by what is counted.
+fn kinds_of_frequencies(lab: &Lab) -> Result<Vec<(String, Frequencies)>> {
+    let coded = reference_codes(lab)?;
+    let of = |codes: &mut dyn Iterator<Item = &Code>, most: usize| {
+        let dimensions = |code: &Code| -> Vec<u32> {
+            let kept = code.iter().take(most);
+            kept.map(|entry| entry.dimension).collect()
+        };
+        Frequencies::of(codes.map(dimensions))
+    };
+    let passages = || coded.iter().flat_map(|coded| &coded.passages);
+    let mut queries = coded.iter().flat_map(|coded| &coded.queries);
+    let measured = lab.material.measured.iter();
+    let texts = measured.flat_map(|vectors| &vectors.texts.passages);
+    let cut = lab.settings.passage_k;
+    Ok(vec![
+        (
+            "passages, whole".to_owned(),
+            of(&mut passages(), usize::MAX),
+        ),
+        (
+            format!("passages, {cut} dimensions"),
+            of(&mut passages(), cut),
+        ),
+        ("queries".to_owned(), of(&mut queries, usize::MAX)),
+        (
+            "word pieces of passages".to_owned(),
+            Frequencies::of(texts.map(|pieces| distinct_content(pieces))),
+        ),
+    ])
+}
+
+/// The pieces of a text without `[CLS]` and `[SEP]`, each once.
+fn distinct_content(pieces: &[u32]) -> Vec<u32> {
+    let content = pieces.get(1..pieces.len().max(2) - 1).unwrap_or_default();
+    let distinct: BTreeSet<u32> = content.iter().copied().collect();
+    distinct.into_iter().collect()
 }
 
 /// How many texts have each dimension that any has, most first.

@@ -66,59 +66,55 @@ struct Pairs<'a> {
 pub(super) fn joining(lab: &Lab) -> Result<Vec<Section>> {
     let mut comparison = Comparison::new(&["buckets", "start", "training"]);
     let layers: Vec<usize> = lab.settings.layers.iter().rev().take(2).copied().collect();
+    let (nce, hinge) = (Ranking::InfoNce, Ranking::Hinge);
+    let of_one = [
+        ("InfoNCE and distillation", nce, Joining::Joint),
+        ("hinge (eq. 8)", hinge, Joining::Joint),
+    ];
+    let of_two = [
+        ("joint", nce, Joining::Joint),
+        ("separate", nce, Joining::Separate),
+    ];
     for &seed in lab.settings.seeds.iter().take(1) {
-        let single = Pairs::new(lab, &[lab.layer()], seed, usize::MAX)?;
         for start in [Start::WhitenedSamples, Start::Gaussian] {
-            let buckets = buckets(lab, &[lab.layer()]);
-            let heads = first_heads(lab, &buckets, start, seed)?;
-            let name = buckets_name(&buckets);
-            let mut add = |training: &str, heads: &[Head]| -> Result<()> {
-                let scores = added(lab, heads, &buckets)?;
-                comparison.add(&[&name, start.name(), training], scores);
-                Ok(())
-            };
-            add("none", &heads)?;
-            for (training, ranking) in [
-                ("InfoNCE and distillation", Ranking::InfoNce),
-                ("hinge (eq. 8)", Ranking::Hinge),
-            ] {
-                let recipe = Recipe {
-                    ranking,
-                    joining: Joining::Joint,
-                    seed,
-                };
-                add(training, &single.train(&heads, recipe)?)?;
-            }
+            add_trained(lab, &layers[..1], (start, seed), &of_one, &mut comparison)?;
         }
-        if layers.len() < 2 {
-            continue;
-        }
-        let buckets = buckets(lab, &layers);
-        let both = Pairs::new(lab, &layers, seed, usize::MAX)?;
-        let start = Start::WhitenedSamples;
-        let heads = first_heads(lab, &buckets, start, seed)?;
-        let name = buckets_name(&buckets);
-        comparison.add(
-            &[&name, start.name(), "none"],
-            added(lab, &heads, &buckets)?,
-        );
-        for (training, joining) in [("joint", Joining::Joint), ("separate", Joining::Separate)] {
-            let recipe = Recipe {
-                ranking: Ranking::InfoNce,
-                joining,
-                seed,
-            };
-            let trained = both.train(&heads, recipe)?;
-            comparison.add(
-                &[&name, start.name(), training],
-                added(lab, &trained, &buckets)?,
-            );
+        if layers.len() > 1 {
+            let start = Start::WhitenedSamples;
+            add_trained(lab, &layers, (start, seed), &of_two, &mut comparison)?;
         }
     }
     let caption = "Trained heads, scores of buckets added";
     Ok(vec![Section::Rankings(
         comparison.rankings(caption, lab.settings.seed),
     )])
+}
+
+/// Adds the heads of one start as they begin, and trained in each of the ways `trainings`.
+fn add_trained(
+    lab: &Lab,
+    layers: &[usize],
+    (start, seed): (Start, u64),
+    trainings: &[(&str, Ranking, Joining)],
+    comparison: &mut Comparison,
+) -> Result<()> {
+    let buckets = buckets(lab, layers);
+    let name = buckets_name(&buckets);
+    let heads = first_heads(lab, &buckets, start, seed)?;
+    let scores = added(lab, &heads, &buckets)?;
+    comparison.add(&[&name, start.name(), "none"], scores);
+    let pairs = Pairs::new(lab, layers, seed, usize::MAX)?;
+    for &(training, ranking, joining) in trainings {
+        eprintln!("  {name}, {}, {training}", start.name());
+        let recipe = Recipe {
+            ranking,
+            joining,
+            seed,
+        };
+        let scores = added(lab, &pairs.train(&heads, recipe)?, &buckets)?;
+        comparison.add(&[&name, start.name(), training], scores);
+    }
+    Ok(())
 }
 
 pub(super) fn size(lab: &Lab) -> Result<Vec<Section>> {
