@@ -6,7 +6,8 @@ use plotters::prelude::*;
 
 use super::result::{Plot, Scale, Series};
 
-const WIDTH: u32 = 760;
+const WIDTH: u32 = 860;
+const LEGEND_WIDTH: u32 = 220;
 const HEIGHT: u32 = 420;
 const GROUND: RGBColor = RGBColor(255, 255, 255);
 const INK: RGBColor = RGBColor(31, 35, 40);
@@ -21,6 +22,8 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(31, 35, 40),
 ];
+/// Numbers along the horizontal axis, about.
+const LABELS: usize = 8;
 /// More points than this are drawn as a line without marks.
 const MARKED_POINTS: usize = 24;
 
@@ -101,9 +104,9 @@ where
     X::CoordDescType: ValueFormatter<f64>,
     Y::CoordDescType: ValueFormatter<f64>,
 {
-    let area = SVGBackend::with_string(text, (WIDTH, HEIGHT)).into_drawing_area();
-    area.fill(&GROUND)?;
-    let font = |size: i32| ("sans-serif", size).into_font().color(&INK);
+    let whole = SVGBackend::with_string(text, (WIDTH, HEIGHT)).into_drawing_area();
+    whole.fill(&GROUND)?;
+    let (area, legend) = whole.split_horizontally(WIDTH - LEGEND_WIDTH);
     let mut chart = ChartBuilder::on(&area)
         .margin(14)
         .x_label_area_size(44)
@@ -113,6 +116,7 @@ where
         .configure_mesh()
         .x_desc(&plot.x.label)
         .y_desc(&plot.y.label)
+        .x_labels(LABELS)
         .label_style(font(13))
         .axis_desc_style(font(14))
         .axis_style(INK)
@@ -122,25 +126,30 @@ where
         .y_label_formatter(&|value| shown(*value))
         .draw()?;
     for (series, &colour) in series.iter().zip(COLOURS.iter().cycle()) {
-        let style = colour.stroke_width(2);
-        chart
-            .draw_series(LineSeries::new(series.points.iter().copied(), style))?
-            .label(&series.name)
-            .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], style));
+        let points = series.points.iter().copied();
+        chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
         if series.points.len() <= MARKED_POINTS {
             let mark = |&point: &(f64, f64)| Circle::new(point, 3, colour.filled());
             chart.draw_series(series.points.iter().map(mark))?;
         }
     }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
-        .background_style(GROUND.mix(0.85))
-        .border_style(GRID)
-        .label_font(font(13))
-        .draw()?;
-    area.present()?;
+    for ((series, &colour), y) in series
+        .iter()
+        .zip(COLOURS.iter().cycle())
+        .zip((20..).step_by(22))
+    {
+        legend.draw(&PathElement::new(
+            vec![(0, y), (18, y)],
+            colour.stroke_width(3),
+        ))?;
+        legend.draw(&Text::new(series.name.clone(), (26, y - 6), font(13)))?;
+    }
+    whole.present()?;
     Ok(())
+}
+
+fn font(size: i32) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&INK)
 }
 
 /// A number as short as it can be said.

@@ -52,7 +52,9 @@ pub(super) fn activations(lab: &Lab) -> Result<Vec<Section>> {
     }
     let plot = Plot {
         name: "activations".to_owned(),
-        caption: "Share of activations by value; each curve adds up to 1".to_owned(),
+        caption:
+            "Share of activations by value; shares are of all, those outside the picture included"
+                .to_owned(),
         x: Axis::linear("activation, standard deviations of all activations from their mean"),
         y: Axis::logarithmic("share of activations in a bin of 0.25"),
         series,
