@@ -10,6 +10,7 @@
 //! * [`sample`], [`init`]: heads without a gradient step.
 //! * [`fit`], [`loss`], [`optimizer`]: training.
 //! * [`adapt`]: all steps for one site.
+//! * [`experiments`]: the paper's tables and figures on cached token vectors.
 //! * [`measure`], [`export`], [`onnx`], [`rows`]: what a checkpoint is worth, and what is made of it.
 
 pub mod adapt;

@@ -14,7 +14,7 @@ use crate::wta::Head;
 
 pub(super) const ACTIVATIONS_METHOD: &str = "All activations z (eq. 2) of passages' tokens, one in \
     some so that there are about 2,000, and the strongest and weakest of the winners (eq. 3), in bins of \
-    a quarter of the standard deviation of all. The Gaussian head has no bias, as a layer begins that \
+    half the standard deviation of all. The Gaussian head has no bias, as a layer begins that \
     nobody standardised.";
 pub(super) const DENSITY_METHOD: &str = "Dimensions of whole codes by the number of content word \
     pieces of the text, all collections together. *Independent* is what would be seen if every token \
@@ -26,9 +26,9 @@ pub(super) const FREQUENCIES_METHOD: &str = "Texts that have a dimension, by its
 /// Tokens whose activations are looked at.
 const TOKENS: usize = 2_000;
 /// Width of a bin in standard deviations, and the first and last bin's middle.
-const BIN: f64 = 0.25;
-const LOWEST: f64 = -5.0;
-const HIGHEST: f64 = 14.0;
+const BIN: f64 = 0.5;
+const LOWEST: f64 = -8.0;
+const HIGHEST: f64 = 40.0;
 
 pub(super) fn activations(lab: &Lab) -> Result<Vec<Section>> {
     let seed = lab.settings.seeds.first().copied().unwrap_or(1);
@@ -56,7 +56,7 @@ pub(super) fn activations(lab: &Lab) -> Result<Vec<Section>> {
             "Share of activations by value; shares are of all, those outside the picture included"
                 .to_owned(),
         x: Axis::linear("activation, standard deviations of all activations from their mean"),
-        y: Axis::logarithmic("share of activations in a bin of 0.25"),
+        y: Axis::logarithmic("percent of activations in a bin of 0.5"),
         series,
     };
     let columns = [
@@ -161,14 +161,14 @@ fn histogram(name: &str, values: &[f64]) -> Series {
     let bins = ((HIGHEST - LOWEST) / BIN) as usize + 1;
     let mut counts = vec![0_usize; bins];
     for value in values {
-        let bin = ((value - LOWEST) / BIN)
-            .round()
-            .clamp(0.0, (bins - 1) as f64);
-        counts[bin as usize] += 1;
+        let bin = ((value - LOWEST) / BIN).round();
+        if (0.0..bins as f64).contains(&bin) {
+            counts[bin as usize] += 1;
+        }
     }
     let point = |(bin, &count): (usize, &usize)| {
         let share = count as f64 / values.len().max(1) as f64;
-        (LOWEST + BIN * bin as f64, share)
+        (LOWEST + BIN * bin as f64, 100.0 * share)
     };
     let points = counts.iter().enumerate().filter(|(_, count)| **count > 0);
     Series {
