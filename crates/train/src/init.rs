@@ -20,6 +20,9 @@ const RIDGE: f64 = 1e-3;
 /// Token vectors summed at once, to bound memory.
 const CHUNK_TOKENS: usize = 16_384;
 
+/// Random stream of Gaussian weights.
+const GAUSSIAN_STREAM: u64 = 6_000;
+
 /// A head of `n` rows from `samples`: `[tokens, dim]`, with `k` winners; `mask`: `[n, dim]` of 0
 /// and 1, the weights that exist. `seed` chooses the rows.
 ///
@@ -41,11 +44,16 @@ pub fn whitened_head(samples: &Tensor, mask: &Tensor, k: usize, seed: u64) -> Re
 /// When the samples do not vary.
 pub fn random_head(samples: &Tensor, mask: &Tensor, k: usize, seed: u64) -> Result<Head> {
     let (n, dim) = mask.dims2()?;
-    let mut random = Random::new(seed, 0);
-    let weight: Vec<f64> = (0..n * dim).map(|_| random.gaussian()).collect();
-    let weight = Tensor::from_vec(weight, (n, dim), samples.device())?;
+    let weight = gaussian(n, dim, seed)?.to_device(samples.device())?;
     let weight = (weight * mask.to_dtype(DType::F64)?)?;
     standardised(&weight, &moments(samples)?, k)
+}
+
+/// Gaussian rows: `[n, dim]` f64 of variance `1/dim`.
+pub(crate) fn gaussian(n: usize, dim: usize, seed: u64) -> Result<Tensor> {
+    let mut random = Random::new(seed, GAUSSIAN_STREAM);
+    let values = (0..n * dim).map(|_| random.gaussian() / (dim as f64).sqrt());
+    Ok(Tensor::from_vec(values.collect(), (n, dim), &Device::Cpu)?)
 }
 
 /// A head of the rows `weight`: `[n, dim]` f64, scaled so that each activation has mean 0 and variance 1

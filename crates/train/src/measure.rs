@@ -8,14 +8,17 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use candle_core::Device;
 
 use crate::base::Base;
 use crate::checkpoint::{Bucket, Checkpoint};
 use crate::collection::Collection;
 use crate::fit::data::HeldOut;
-use crate::fit::held_out::{Codes, Measured, Scores, dense_scores, overlap_scores, rank};
+use crate::fit::held_out::{
+    Codes, Measured, Scores, dense_scores, overlap_scores, rank, weighted_overlaps,
+};
+use crate::fit::settings::Rarity;
 use crate::random::Random;
 use crate::tokenize::Tokenizer;
 use crate::wta::Head;
@@ -59,6 +62,10 @@ pub struct Args {
     /// The same for passages.
     #[arg(long, num_args = 1.., default_values_t = [64])]
     pub passage_k: Vec<usize>,
+    /// How much a shared dimension counts: by its rarity among the passages ranked, by the weights that `fit --rarity
+    /// learned` left in the checkpoint, or as much as any.
+    #[arg(long, value_enum, default_value = "counted")]
+    pub rarity: Rarity,
     /// Chooses queries, passages and resamples.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -109,13 +116,18 @@ pub fn run(args: &Args) -> Result<Vec<String>> {
         .iter()
         .map(|folder| coded(folder, args, &tokenizer, &measured))
         .collect::<Result<Vec<_>>>()?;
+    let weights = heads
+        .iter()
+        .map(|head| weights(head, args.rarity))
+        .collect::<Result<Vec<_>>>()?;
     let mut table = vec![
         "| query k | passage k | | nDCG@10 | 95 % | MRR@10 |".to_owned(),
         "|---:|---:|---|---:|---:|---:|".to_owned(),
     ];
     for &query_k in &args.query_k {
         for &passage_k in &args.passage_k {
-            for line in lines(&coded, &buckets, (query_k, passage_k), args.seed, &device)? {
+            let scored = (buckets.as_slice(), weights.as_slice());
+            for line in lines(&coded, scored, (query_k, passage_k), args.seed, &device)? {
                 table.push(format!("| {query_k} | {passage_k} {}", row(&line)));
             }
         }
@@ -154,7 +166,9 @@ fn with_winners(checkpoint: &Checkpoint, winners: &[usize]) -> Result<(Vec<Bucke
         buckets.len()
     );
     for ((bucket, head), &k) in buckets.iter_mut().zip(&mut heads).zip(winners) {
+        let log_rarity = head.log_rarity.take();
         *head = Head::new(head.weight.clone(), head.bias.clone(), k)?;
+        head.log_rarity = log_rarity;
         bucket.k = k;
     }
     Ok((buckets, heads))
@@ -239,7 +253,7 @@ pub(crate) fn questions(
 /// All rankings with codes cut at `k` = (of queries, of passages).
 fn lines(
     coded: &[Coded],
-    buckets: &[Bucket],
+    (buckets, weights): (&[Bucket], &[Weights]),
     k: (usize, usize),
     seed: u64,
     device: &Device,
@@ -247,7 +261,12 @@ fn lines(
     // By collection, bucket, query: the scores of all passages.
     let overlaps: Vec<Vec<Vec<Vec<f64>>>> = coded
         .iter()
-        .map(|coded| (0..buckets.len()).map(|j| overlaps(coded, j, k)).collect())
+        .map(|coded| {
+            let buckets = weights.iter().enumerate();
+            buckets
+                .map(|(j, weights)| overlaps(coded, (j, weights), k))
+                .collect()
+        })
         .collect();
     let ranked = |weights: &[f64]| -> ByQuery { by_query(coded, &overlaps, weights) };
     let alone = |j: usize| {
@@ -293,15 +312,38 @@ fn dense(coded: &[Coded], device: &Device) -> Result<ByQuery> {
     coded.iter().map(of_collection).collect()
 }
 
-fn overlaps(coded: &Coded, bucket: usize, (query_k, passage_k): (usize, usize)) -> Vec<Vec<f64>> {
+/// What each dimension of a bucket counts: `[n]`; absent where rarity is counted.
+type Weights = Option<Vec<f32>>;
+
+fn weights(head: &Head, rarity: Rarity) -> Result<Weights> {
+    Ok(match (rarity, &head.log_rarity) {
+        (Rarity::Counted, _) => None,
+        (Rarity::None, _) => Some(vec![1.0; head.n()]),
+        (Rarity::Learned, Some(rarity)) => Some(rarity.exp()?.to_vec1()?),
+        (Rarity::Learned, None) => {
+            bail!("the checkpoint has no learned rarity: `fit --rarity learned` makes it")
+        }
+    })
+}
+
+fn overlaps(
+    coded: &Coded,
+    (bucket, weights): (usize, &Weights),
+    (query_k, passage_k): (usize, usize),
+) -> Vec<Vec<f64>> {
     let cut = |codes: &'_ Codes, k: usize| -> Vec<Vec<u32>> {
         let cut = |code: &Vec<u32>| code.iter().copied().take(k).collect();
         codes.buckets[bucket].iter().map(cut).collect()
     };
-    overlap_scores(
-        &cut(&coded.queries, query_k),
-        &cut(&coded.passages, passage_k),
-    )
+    let queries = cut(&coded.queries, query_k);
+    let passages = cut(&coded.passages, passage_k);
+    match weights {
+        None => overlap_scores(&queries, &passages),
+        Some(weights) => weighted_overlaps(&queries, &passages, |&dimension| {
+            let weight = weights.get(dimension as usize);
+            weight.copied().map_or(0.0, f64::from)
+        }),
+    }
 }
 
 /// Metrics by the weighted sum of the buckets' overlaps.

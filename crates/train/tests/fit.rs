@@ -333,8 +333,10 @@ fn buckets_are_measured_alone_together_weighted_and_at_their_best() -> Result<()
         ideal >= ndcg(&table[2])? && ideal >= ndcg(&table[3])?,
         "{table:#?}"
     );
+    assert_ne!(measure("--rarity none")?[2..], measure("")?[2..]);
     assert!(measure("--winners 3 1")?[2].contains("layer 2, n 24, k 3"));
     let error = |options: &str| format!("{:#}", measure(options).unwrap_err());
+    assert!(error("--rarity learned").contains("fit --rarity learned"));
     assert!(error("--winners 3").contains("1 numbers for 2 buckets"));
     assert!(error("--split dev").contains("no judgments in qrels/dev.tsv"));
     Ok(())

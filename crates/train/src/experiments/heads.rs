@@ -3,12 +3,8 @@
 use anyhow::Result;
 use candle_core::{DType, Device, Tensor};
 
-use crate::init::{cholesky, invert_lower, moments, sample_rows, standardised};
-use crate::random::Random;
+use crate::init::{cholesky, gaussian, invert_lower, moments, sample_rows, standardised};
 use crate::wta::Head;
-
-/// Random stream of Gaussian weights.
-const GAUSSIAN_STREAM: u64 = 6_000;
 
 /// How a head's rows are chosen, without a gradient step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,17 +65,6 @@ impl Start {
     }
 }
 
-/// `[n, dim]` f64 of variance `1/dim` (Box and Muller 1958).
-fn gaussian(n: usize, dim: usize, seed: u64) -> Result<Tensor> {
-    let mut random = Random::new(seed, GAUSSIAN_STREAM);
-    let mut number = || {
-        let (radius, angle) = (1.0 - random.unit(), random.unit());
-        (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos() / (dim as f64).sqrt()
-    };
-    let values: Vec<f64> = (0..n * dim).map(|_| number()).collect();
-    Ok(Tensor::from_vec(values, (n, dim), &Device::Cpu)?)
-}
-
 /// The head with weights of `bits` bits: integers with one scale a row; the bias stays a float.
 ///
 /// # Errors
@@ -95,6 +80,7 @@ pub fn quantized(head: &Head, bits: u32) -> Result<Head> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn samples() -> Result<Tensor> {
         let mut random = Random::new(3, 1);

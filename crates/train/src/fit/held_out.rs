@@ -165,9 +165,18 @@ pub(crate) fn overlap_scores<C: AsRef<[u32]>>(queries: &[C], passages: &[C]) -> 
         let frequency = frequencies.get(dimension).copied().unwrap_or(0) as f64;
         (1.0 + (count - frequency + 0.5) / (frequency + 0.5)).ln()
     };
+    weighted_overlaps(queries, passages, rarity)
+}
+
+/// Query × passage: summed weights of shared dimensions over the root of the passage's length.
+pub(crate) fn weighted_overlaps<C: AsRef<[u32]>>(
+    queries: &[C],
+    passages: &[C],
+    weight: impl Fn(&u32) -> f64,
+) -> Vec<Vec<f64>> {
     let score = |query: &HashSet<u32>, passage: &[u32]| {
         let shared = passage.iter().filter(|dimension| query.contains(dimension));
-        shared.map(rarity).sum::<f64>() / (passage.len().max(1) as f64).sqrt()
+        shared.map(&weight).sum::<f64>() / (passage.len().max(1) as f64).sqrt()
     };
     let ranked = queries.iter().map(|query| {
         let query: HashSet<u32> = query.as_ref().iter().copied().collect();
