@@ -191,16 +191,23 @@ pub struct EvalArguments {
     pub printing: Printing,
 }
 
-/// Show what an index, or one of its files, holds and weighs.
+/// Show what an index, one of its files or an encoder holds and weighs.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   siskin inspect public
+  siskin inspect public --html codes.html
   siskin inspect public/siskin/dense-0123456789.bin --json")]
 pub struct InspectArguments {
-    /// Folder with siskin.json, the site's folder, or one .bin file.
+    /// Folder with siskin.json, the site's folder, one .bin file, or an encoder's folder.
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
+    /// Write a page with pictures instead: sizes, sizes of codes, how often dimensions occur and what they stand for.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub html: Option<PathBuf>,
+    /// Folder with the encoder that names the terms of dimensions [default: the one that came with siskin].
+    #[arg(long, value_name = "DIR", requires = "html")]
+    pub encoder: Option<PathBuf>,
     #[command(flatten)]
     pub printing: Printing,
 }

@@ -223,6 +223,18 @@ impl Map {
         self.code_sizes.len() as u32
     }
 
+    /// For each window how many dimensions its code has.
+    #[must_use]
+    pub fn code_sizes(&self) -> &[u8] {
+        &self.code_sizes
+    }
+
+    /// The dimensions that occur, by place.
+    #[must_use]
+    pub fn dimensions(&self) -> &[u32] {
+        &self.dimensions
+    }
+
     /// The place of a dimension; `None` when no window has it.
     #[must_use]
     pub fn place(&self, dimension: u32) -> Option<u32> {

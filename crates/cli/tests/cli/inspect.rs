@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::support::{failure, file_named, folder, indexed_site, siskin};
+use crate::support::{encoder, failure, file_named, folder, indexed_site, siskin};
 
 #[test]
 fn a_bundle_shows_its_files_and_their_cost() {
@@ -29,6 +29,48 @@ fn a_bundle_shows_its_files_and_their_cost() {
         report["index_bytes"].as_u64(),
         Some(sum + report["manifest_bytes"].as_u64().unwrap())
     );
+}
+
+#[test]
+fn a_page_shows_what_dimensions_stand_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let (page, encoder) = (page.to_str().unwrap(), encoder());
+    let encoder = encoder.to_str().unwrap();
+    let site = indexed_site();
+    let site = site.to_str().unwrap();
+    let read = || std::fs::read_to_string(page).unwrap();
+
+    let run = siskin([
+        "inspect",
+        site,
+        "--html",
+        page,
+        "--encoder",
+        encoder,
+        "--quiet",
+    ]);
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{run:?}");
+    let html = read();
+    assert!(
+        html.contains("bucket 0: layer 6, 8192 dimensions"),
+        "{html}"
+    );
+    assert_eq!(html.matches("<svg").count(), 3, "{html}");
+    assert!(
+        html.contains("thread") && !html.contains("No terms"),
+        "{html}"
+    );
+
+    let run = siskin(["inspect", encoder, "--html", page]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let html = read();
+    assert!(
+        html.contains("Encoder siskin-en") && html.contains("model.onnx"),
+        "{html}"
+    );
+    let run = siskin(["inspect", encoder]);
+    assert!(run.stdout.contains("rows.safetensors"), "{run:?}");
 }
 
 #[test]

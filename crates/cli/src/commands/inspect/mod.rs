@@ -1,4 +1,11 @@
-//! `siskin inspect`: what an index or one of its files holds and weighs.
+//! `siskin inspect`: what an index, one of its files or an encoder holds and weighs.
+//!
+//! * `dimensions`: what the dimensions of a bucket stand for and how often they occur.
+//! * `page`, `picture`: the same as a page for people (`--html`).
+
+mod dimensions;
+mod page;
+mod picture;
 
 use std::io::Write;
 use std::path::Path;
@@ -6,8 +13,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use siskin_core::container::{self, KINDS, Kind};
-use siskin_core::manifest::{EncoderInfo, MANIFEST_FILE, Manifest};
+use siskin_core::manifest::{BucketInfo, EncoderInfo, MANIFEST_FILE, Manifest};
 use siskin_core::text::Stemming;
+use siskin_encoder::{Encoder, MANIFEST_FILE as ENCODER_MANIFEST};
 
 use super::Outcome;
 use crate::arguments::InspectArguments;
@@ -15,6 +23,8 @@ use crate::bundle::BundleFolder;
 use crate::receipt::Receipt;
 use crate::resources::{self, ENCODER_FOLDER};
 use crate::talk::{self, Talk, size};
+use dimensions::Codes;
+use page::{BucketPart, Page};
 
 /// What brotli spends on a file that a host compresses once: the most.
 const BROTLI_QUALITY: u32 = 11;
@@ -34,12 +44,85 @@ pub fn run(arguments: &InspectArguments) -> Result<Outcome> {
         let report = FileReport::new(&name, &resources::read(&arguments.path)?)?;
         return show(arguments.printing.json, &report, FileReport::text);
     }
+    if arguments.path.join(ENCODER_MANIFEST).is_file() {
+        return inspect_encoder(arguments, talk);
+    }
     let bundle = BundleFolder::open(&arguments.path)?;
-    show(
-        arguments.printing.json,
-        &BundleReport::new(&bundle, talk)?,
-        BundleReport::text,
-    )
+    let report = BundleReport::new(&bundle, talk)?;
+    if let Some(path) = &arguments.html {
+        let spinner = talk.spinner("reading postings");
+        let page = report.page(&bundle, arguments.encoder.as_deref())?;
+        spinner.finish_and_clear();
+        return write_page(path, &page, talk);
+    }
+    show(arguments.printing.json, &report, BundleReport::text)
+}
+
+fn write_page(path: &Path, page: &Page, talk: Talk) -> Result<Outcome> {
+    std::fs::write(path, page.html())
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    talk.remark(&format!("written: {}", path.display()));
+    Ok(Outcome::Done)
+}
+
+/// An encoder folder: its files, and the dimensions that its word pieces have.
+fn inspect_encoder(arguments: &InspectArguments, talk: Talk) -> Result<Outcome> {
+    let encoder = Encoder::open(&arguments.path)?;
+    let report = EncoderReport::new(&encoder);
+    let Some(path) = &arguments.html else {
+        return show(arguments.printing.json, &report, EncoderReport::text);
+    };
+    let mut page = Page {
+        title: format!("Encoder {}", report.encoder.name),
+        figures: vec![
+            ("folder", arguments.path.display().to_string()),
+            ("values of a vector", report.encoder.dim.to_string()),
+        ],
+        sizes: report.files.iter().map(EncoderFile::sized).collect(),
+        buckets: Vec::new(),
+    };
+    for (j, bucket) in report.encoder.buckets.iter().enumerate() {
+        page.buckets.push(BucketPart {
+            title: bucket_name(j, bucket),
+            unit: "word pieces",
+            code_sizes: Vec::new(),
+            frequencies: dimensions::pieces_with(&encoder, j)?,
+            terms: dimensions::terms(&encoder, j).map_err(|error| error.to_string()),
+        });
+    }
+    write_page(path, &page, talk)
+}
+
+/// An encoder.
+#[derive(Debug, Serialize)]
+struct EncoderReport {
+    encoder: EncoderInfo,
+    files: Vec<EncoderFile>,
+}
+
+impl EncoderReport {
+    fn new(encoder: &Encoder) -> Self {
+        let files = encoder.manifest().files.iter();
+        let files = files.map(|(path, entry)| EncoderFile {
+            path: path.clone(),
+            bytes: entry.bytes,
+        });
+        Self {
+            encoder: encoder.info(),
+            files: files.collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let EncoderInfo { name, id, dim, .. } = &self.encoder;
+        let id: String = id.chars().take(12).collect();
+        let mut text = format!(
+            "encoder {name} ({id}), {dim} values; {}\n\n",
+            buckets(&self.encoder)
+        );
+        self.files.iter().for_each(|file| text += &file.text());
+        text
+    }
 }
 
 fn show<T: Serialize>(json: bool, report: &T, text: impl Fn(&T) -> String) -> Result<Outcome> {
@@ -167,6 +250,16 @@ struct EncoderFile {
     bytes: u64,
 }
 
+impl EncoderFile {
+    fn text(&self) -> String {
+        format!("{:<34} {:>10}\n", self.path, size(self.bytes))
+    }
+
+    fn sized(&self) -> (String, u64, String) {
+        (self.path.clone(), self.bytes, size(self.bytes))
+    }
+}
+
 /// A whole bundle.
 #[derive(Debug, Serialize)]
 struct BundleReport {
@@ -226,7 +319,7 @@ impl BundleReport {
             self.encoder.name,
             self.encoder.id.chars().take(12).collect::<String>(),
             self.encoder.dim,
-            self.buckets(),
+            buckets(&self.encoder),
             KindReport::header(),
         );
         self.shards.iter().for_each(|kind| text += &kind.row());
@@ -243,15 +336,62 @@ impl BundleReport {
         text + &self.runtime_text() + &self.encoder_text()
     }
 
-    fn buckets(&self) -> String {
-        let numbered = self.encoder.buckets.iter().enumerate();
-        let buckets = numbered.map(|(i, bucket)| {
-            format!(
-                "bucket {i}: layer {}, {} dimensions, {} winners a token",
-                bucket.layer, bucket.n, bucket.k
-            )
-        });
-        buckets.collect::<Vec<_>>().join("; ")
+    /// The report as a page, with terms of dimensions from the encoder in `given`, or the one that came with
+    /// siskin.
+    fn page(&self, bundle: &BundleFolder, given: Option<&Path>) -> Result<Page> {
+        let windows = |codes: &Codes| codes.sizes.len();
+        let encoder = self.encoder_with_rows(given);
+        let mut buckets = Vec::new();
+        let mut figures = vec![
+            ("folder", self.path.clone()),
+            ("pages", self.pages.to_string()),
+            ("passages", self.passages.to_string()),
+            ("index", size(self.index_bytes)),
+            (
+                "a page",
+                size(self.index_bytes / u64::from(self.pages.max(1))),
+            ),
+        ];
+        for (j, bucket) in self.encoder.buckets.iter().enumerate() {
+            let codes = Codes::read(bundle, j as u32)?;
+            if j == 0 {
+                figures.push(("windows", windows(&codes).to_string()));
+            }
+            let terms = match &encoder {
+                Ok(encoder) => dimensions::terms(encoder, j).map_err(|error| error.to_string()),
+                Err(reason) => Err(reason.clone()),
+            };
+            buckets.push(BucketPart {
+                title: bucket_name(j, bucket),
+                unit: "windows",
+                code_sizes: codes.sizes,
+                frequencies: codes.windows_with,
+                terms,
+            });
+        }
+        let kinds = self.shards.iter();
+        let sized =
+            |kind: &KindReport| (kind.kind.prefix().to_owned(), kind.bytes, size(kind.bytes));
+        Ok(Page {
+            title: "Siskin index".to_owned(),
+            figures,
+            sizes: kinds.map(sized).collect(),
+            buckets,
+        })
+    }
+
+    /// The encoder that the index was made with, or why there is none to tell terms.
+    fn encoder_with_rows(&self, given: Option<&Path>) -> Result<Encoder, String> {
+        let open =
+            || Ok::<_, anyhow::Error>(Encoder::open(resources::encoder_folder(given, None)?)?);
+        let encoder = open().map_err(|error| format!("No terms: {error:#}."))?;
+        if encoder.id() == self.encoder.id {
+            return Ok(encoder);
+        }
+        Err(format!(
+            "No terms: the index was made with another encoder, {}; name its folder with --encoder.",
+            self.encoder.name
+        ))
     }
 
     fn runtime_text(&self) -> String {
@@ -270,12 +410,21 @@ impl BundleReport {
     }
 
     fn encoder_text(&self) -> String {
-        let rows = self
-            .encoder_files
-            .iter()
-            .map(|file| format!("{:<34} {:>10}\n", file.path, size(file.bytes)));
-        rows.collect()
+        self.encoder_files.iter().map(EncoderFile::text).collect()
     }
+}
+
+fn buckets(encoder: &EncoderInfo) -> String {
+    let numbered = encoder.buckets.iter().enumerate();
+    let names: Vec<String> = numbered.map(|(j, bucket)| bucket_name(j, bucket)).collect();
+    names.join("; ")
+}
+
+fn bucket_name(j: usize, bucket: &BucketInfo) -> String {
+    format!(
+        "bucket {j}: layer {}, {} dimensions, {} winners a token",
+        bucket.layer, bucket.n, bucket.k
+    )
 }
 
 fn kind_reports(bundle: &BundleFolder) -> Result<Vec<KindReport>> {
