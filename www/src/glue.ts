@@ -1,9 +1,8 @@
-import initialiseSearch, * as search from "siskin-wasm/search";
 import { addressOf, type FileEntry } from "./load.js";
-import type { EncoderModule, Modules, SearchModule, Startable } from "./modules.js";
+import type { EncoderModule, Modules, Startable } from "./modules.js";
+import { searchModule } from "./search-module.js";
 
 /** Set by `scripts/build.js` from the files themselves. */
-declare const SISKIN_SEARCH_WASM: FileEntry;
 declare const SISKIN_ENCODER_WASM: FileEntry;
 declare const SISKIN_ENCODER_GLUE: FileEntry;
 declare const SISKIN_TRACT_WASM: FileEntry;
@@ -13,13 +12,7 @@ declare const SISKIN_TRACT_GLUE: FileEntry;
  *
  * Each lives once per instance of this JavaScript module: after a trap, import it anew. */
 export const modules: Modules = {
-  search: {
-    file: SISKIN_SEARCH_WASM,
-    async start(code): Promise<SearchModule> {
-      await initialiseSearch({ module_or_path: code });
-      return search;
-    },
-  },
+  search: searchModule,
   encoder: later(SISKIN_ENCODER_WASM, SISKIN_ENCODER_GLUE),
   tract: later(SISKIN_TRACT_WASM, SISKIN_TRACT_GLUE),
 };

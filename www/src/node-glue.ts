@@ -1,11 +1,10 @@
 import initialiseEncoder, * as encoder from "siskin-wasm/encoder";
-import initialiseSearch, * as search from "siskin-wasm/search";
 import initialiseTract, * as tract from "siskin-wasm/tract";
 import type { FileEntry } from "./load.js";
-import type { EncoderModule, Modules, SearchModule } from "./modules.js";
+import type { EncoderModule, Modules } from "./modules.js";
+import { searchModule } from "./search-module.js";
 
 /** Set by `scripts/build.js` from the wasm files themselves. */
-declare const SISKIN_SEARCH_WASM: FileEntry;
 declare const SISKIN_ENCODER_WASM: FileEntry;
 declare const SISKIN_TRACT_WASM: FileEntry;
 
@@ -13,13 +12,7 @@ declare const SISKIN_TRACT_WASM: FileEntry;
  *
  * Each lives once per instance of this JavaScript module: after a trap, import it anew. */
 export const modules: Modules = {
-  search: {
-    file: SISKIN_SEARCH_WASM,
-    async start(code): Promise<SearchModule> {
-      await initialiseSearch({ module_or_path: code });
-      return search;
-    },
-  },
+  search: searchModule,
   encoder: {
     file: SISKIN_ENCODER_WASM,
     async start(code): Promise<EncoderModule> {

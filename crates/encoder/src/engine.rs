@@ -109,7 +109,7 @@ fn run_lean(network: &siskin_lean::Network, pieces: &[PieceId]) -> Result<Output
     })
 }
 
-fn token_winners(winners: Winners) -> TokenWinners {
+pub(crate) fn token_winners(winners: Winners) -> TokenWinners {
     TokenWinners {
         k: winners.k,
         dimensions: winners.dimensions,

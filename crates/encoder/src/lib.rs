@@ -31,8 +31,6 @@ pub mod store;
 mod tokens;
 #[cfg(feature = "tract")]
 mod tract;
-#[cfg(feature = "tract")]
-mod winners;
 
 pub use engine::Engine;
 pub use error::{EncoderError, Result};

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use siskin_core::encoded::TokenWinners;
 use siskin_core::ids::PieceId;
+use siskin_lean::Winners;
 use tract_onnx::prelude::*;
 use tract_onnx::tract_hir::internal::{TractErrorContext, bail};
 
-use crate::engine::Output;
+use crate::engine::{Output, token_winners};
 use crate::error::{EncoderError, Result};
 use crate::manifest::{Bucket, MODEL_FILE, Manifest};
-use crate::winners::winners;
 
 /// The release of tract that Cargo.lock names: another one may round otherwise.
 pub(crate) const VERSION: &str = "tract-0.23.9";
@@ -59,7 +59,7 @@ fn bucket_winners(bucket: &Bucket, scores: &Tensor, tokens: usize) -> TractResul
     if scores.len() != tokens * n {
         bail!("{} scores for {tokens} tokens of {n}", scores.len());
     }
-    Ok(winners(scores, n, bucket.k))
+    Ok(token_winners(Winners::of(scores, n, bucket.k)))
 }
 
 /// The optimised network with `hidden` and each bucket's scores as outputs.

@@ -15,6 +15,17 @@ pub struct Winners {
 }
 
 impl Winners {
+    /// The winners of `scores`: `[tokens, n]`, row-major; `k` is at most `n`.
+    #[must_use]
+    pub fn of(scores: &[f32], n: usize, k: usize) -> Self {
+        let rows = scores.chunks_exact(n.max(1));
+        let mut winners = Self::none(rows.len(), k);
+        for (token, row) in rows.enumerate() {
+            winners.offer(token, 0, row);
+        }
+        winners
+    }
+
     /// No winners yet.
     pub(crate) fn none(tokens: usize, k: usize) -> Self {
         Self {
@@ -41,6 +52,9 @@ impl Winners {
             return;
         };
         for (dimension, &score) in (first..).zip(scores) {
+            if activations.last().is_some_and(|weakest| score <= *weakest) {
+                continue;
+            }
             let place = activations.partition_point(|winner| *winner >= score);
             if place < activations.len() {
                 activations[place..].rotate_right(1);
@@ -63,6 +77,13 @@ mod tests {
         order.sort_by(|&a, &b| row[b as usize].total_cmp(&row[a as usize]));
         order.truncate(k);
         order
+    }
+
+    #[test]
+    fn activations_belong_to_their_dimensions() {
+        let found = Winners::of(&[0.5, -1.0, 3.0, 2.0, 9.0, 0.0, 0.0, 0.0], 4, 2);
+        assert_eq!(found.dimensions, [2, 3, 0, 1]);
+        assert_eq!(found.activations, [3.0, 2.0, 9.0, 0.0]);
     }
 
     proptest! {

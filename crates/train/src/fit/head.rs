@@ -198,17 +198,10 @@ fn counted_rarity(frequency: &Tensor) -> Result<Tensor> {
 mod tests {
     use super::*;
     use crate::wta::Head;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Command {
-        #[command(flatten)]
-        settings: Settings,
-    }
 
     fn variables(options: &str) -> Result<(HeadVariables, Settings)> {
-        let line = format!("fit --buckets 1:3:1 {options}");
-        let settings = Command::try_parse_from(line.split_whitespace())?.settings;
+        let options = format!("--buckets 1:3:1 {options}");
+        let settings = Settings::of_options(options.split_whitespace())?;
         let weight = Tensor::zeros((3, 2), DType::F32, &Device::Cpu)?;
         let head = Head::new(weight, Tensor::zeros(3, DType::F32, &Device::Cpu)?, 1)?;
         let variables = HeadVariables::new(&head, &settings, 0, &Device::Cpu)?;

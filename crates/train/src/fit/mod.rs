@@ -347,13 +347,6 @@ fn lines_up_to(text: &str, step: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    struct Command {
-        #[command(flatten)]
-        settings: Settings,
-    }
 
     #[test]
     fn metrics_of_steps_that_are_made_again_are_dropped() {
@@ -363,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_full_gpu_is_told_with_what_to_lower() {
-        let settings = Command::parse_from(["fit"]).settings;
+        let settings = Settings::defaults().unwrap();
         let full = anyhow::anyhow!("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")");
         let full = format!("{:#}", advised(full, &settings));
         assert!(full.contains("lower --batch-pairs (now 32)"), "{full}");

@@ -181,7 +181,16 @@ impl Settings {
     /// # Errors
     /// Never: every setting has a default.
     pub fn defaults() -> Result<Self> {
-        Ok(<SettingsOnly as clap::Parser>::try_parse_from(["fit"])?.settings)
+        Self::of_options([])
+    }
+
+    /// The settings that options of the command line make.
+    ///
+    /// # Errors
+    /// When an option is unknown or its value is none.
+    pub(crate) fn of_options<'a>(options: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let line = std::iter::once("fit").chain(options);
+        Ok(<SettingsOnly as clap::Parser>::try_parse_from(line)?.settings)
     }
 
     /// Whether the backbone's weights move.
