@@ -4,13 +4,19 @@
 //! Translates between JavaScript and `siskin_encoder`, and nothing else; how failures are
 //! thrown is told in `siskin_web_edge`.
 
-use siskin_encoder::{Encoder, EncoderError};
+use siskin_encoder::{Encoder, EncoderError, Engine};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(start)]
 fn start() {
     siskin_web_edge::catch_panics();
 }
+
+/// What this module runs networks with.
+#[cfg(feature = "tract")]
+const ENGINE: Engine = Engine::Tract;
+#[cfg(not(feature = "tract"))]
+const ENGINE: Engine = Engine::Lean;
 
 /// The network, loaded.
 #[wasm_bindgen]
@@ -31,7 +37,8 @@ impl QueryEncoder {
         tokenizer_json: &[u8],
         model_onnx: Vec<u8>,
     ) -> Result<QueryEncoder, JsValue> {
-        let encoder = Encoder::open_files(encoder_json, tokenizer_json, model_onnx);
+        let files = (encoder_json, tokenizer_json, model_onnx.into());
+        let encoder = Encoder::open_files_with(Some(ENGINE), files);
         Ok(Self {
             encoder: encoder.map_err(|error| thrown(&error))?,
         })
