@@ -110,9 +110,11 @@ fn agrees_with_the_golden_vectors() {
 #[test]
 fn the_lean_engine_agrees_with_tract() {
     let (encoder, golden) = open();
-    if encoder.manifest().quantization == Quantization::Int8 {
-        assert_eq!(encoder.engine(), Engine::Lean);
+    if encoder.manifest().quantization != Quantization::Int8 {
+        return; // of no family that the lean engine runs
     }
+    // By name: on some processors tract is what is taken unasked.
+    let encoder = &Encoder::open_with(Some(Engine::Lean), &folder()).unwrap();
     let mut overlaps = vec![];
     let mut least_cosine = f32::MAX;
     for text in &golden.texts {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::checkpoint::Bucket;
 use crate::fit::settings::Settings;
@@ -60,12 +61,14 @@ struct Released {
 /// When a site has no pairs or too few words, the encoder is of another network, or a file cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let work = args.work.clone().unwrap_or_else(|| beside(&args.out));
+    begin(args, &work)?;
     let folder = work.join("pairs");
     let collections = collections(args, &folder)?;
     let checkpoint = work.join("checkpoint");
     let rows = work.join("rows.safetensors");
     fit(args, &collections, &checkpoint)?;
-    if !rows.exists() {
+    // The report is written last.
+    if !rows.with_extension("json").exists() {
         rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
     }
     export::run(&export::Args {
@@ -78,6 +81,28 @@ pub fn run(args: &Args) -> Result<()> {
     })
 }
 
+/// Refuses a working folder that was begun with other sites or settings: what lies there would be taken for theirs.
+fn begin(args: &Args, work: &Path) -> Result<()> {
+    let asked = json!({
+        "sites": args.sites, "from": args.from, "base": args.base, "texts": args.texts,
+        "steps": args.steps, "sample_tokens": args.sample_tokens, "seed": args.seed,
+    });
+    let path = work.join("adapt.json");
+    let cannot = || format!("cannot write {}", path.display());
+    if let Ok(text) = std::fs::read(&path) {
+        let begun: serde_json::Value = serde_json::from_slice(&text)
+            .with_context(|| format!("{} is malformed", path.display()))?;
+        ensure!(
+            begun == asked,
+            "{} was begun with other sites or settings: remove it, or name another --work",
+            work.display()
+        );
+        return Ok(());
+    }
+    std::fs::create_dir_all(work).with_context(cannot)?;
+    std::fs::write(&path, asked.to_string()).with_context(cannot)
+}
+
 fn beside(out: &Path) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_owned();
     name.push(".work");
@@ -87,13 +112,20 @@ fn beside(out: &Path) -> PathBuf {
 /// The pairs of the sites, then the general texts.
 fn collections(args: &Args, folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.exists() {
+        let partial = folder.with_extension("partial");
+        if partial.exists() {
+            std::fs::remove_dir_all(&partial)
+                .with_context(|| format!("cannot remove {}", partial.display()))?;
+        }
         pairs::run(&pairs::Args {
             sources: args.sites.clone(),
-            out: folder.to_owned(),
+            out: partial.clone(),
             dev: Vec::new(),
             cap: 20_000,
             seed: args.seed,
         })?;
+        std::fs::rename(&partial, folder)
+            .with_context(|| format!("cannot write {}", folder.display()))?;
     }
     let entries = std::fs::read_dir(folder);
     let mut found = entries
@@ -129,7 +161,6 @@ fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
         recipe: None,
         settings,
     })
-    .context("if the site has too few words, give --texts or more sites")
 }
 
 fn released(encoder: &Path) -> Result<Released> {

@@ -136,7 +136,7 @@ fn by_words(collection: &Collection, wanted: &Wanted, keep: usize) -> Negatives 
         let scores = index.scores(&collection.queries[query]);
         let found = (0..scores.len()).filter(|&passage| scores[passage] > 0.0);
         let found = others(collection, answers, found);
-        (query, hardest(found, &scores, keep))
+        (query, hardest(found, |passage| scores[passage], keep))
     };
     wanted.answers.par_iter().map(mine).collect()
 }
@@ -155,8 +155,8 @@ fn others(
 }
 
 /// The `keep` passages of the highest scores, highest first; equal ones in order of position.
-fn hardest(mut passages: Vec<usize>, scores: &[f64], keep: usize) -> Vec<usize> {
-    passages.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+fn hardest(mut passages: Vec<usize>, score: impl Fn(usize) -> f64, keep: usize) -> Vec<usize> {
+    passages.sort_by(|&a, &b| score(b).total_cmp(&score(a)).then(a.cmp(&b)));
     passages.truncate(keep);
     passages
 }
@@ -196,14 +196,9 @@ impl Model {
                 .map(|answer| relevance[places[answer]])
                 .fold(f64::NEG_INFINITY, f64::max)
                 * args.closeness;
-            let scores = |passage: &usize| relevance[places[passage]];
-            let mut found: Vec<usize> = found
-                .into_iter()
-                .filter(|passage| scores(passage) < bound)
-                .collect();
-            found.sort_by(|a, b| scores(b).total_cmp(&scores(a)).then(a.cmp(b)));
-            found.truncate(args.keep);
-            (query, found)
+            let score = |passage: usize| relevance[places[&passage]];
+            let found = found.into_iter().filter(|&passage| score(passage) < bound);
+            (query, hardest(found.collect(), score, args.keep))
         };
         Ok(queries.iter().zip(&relevance).map(mine).collect())
     }

@@ -133,18 +133,23 @@ where
             chart.draw_series(series.points.iter().map(mark))?;
         }
     }
-    for ((series, &colour), y) in series
-        .iter()
-        .zip(COLOURS.iter().cycle())
-        .zip((20..).step_by(22))
-    {
-        legend.draw(&PathElement::new(
-            vec![(0, y), (18, y)],
-            colour.stroke_width(3),
-        ))?;
-        legend.draw(&Text::new(series.name.clone(), (26, y - 6), font(13)))?;
-    }
+    draw_legend(&legend, series)?;
     whole.present()?;
+    Ok(())
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+
+/// A line of each series' colour with its name.
+fn draw_legend(area: &Area<'_>, series: &[Series]) -> Result<(), Box<dyn std::error::Error>> {
+    let coloured = series.iter().zip(COLOURS.iter().cycle());
+    for ((series, &colour), y) in coloured.zip((20..).step_by(22)) {
+        let line = vec![(0, y), (18, y)];
+        area.draw(&PathElement::new(line, colour.stroke_width(3)))
+            .map_err(|error| error.to_string())?;
+        area.draw(&Text::new(series.name.clone(), (26, y - 6), font(13)))
+            .map_err(|error| error.to_string())?;
+    }
     Ok(())
 }
 

@@ -76,12 +76,8 @@ impl Trainer {
             .then(|| variables(weights))
             .transpose()?;
         let bert = match &backbone {
-            Some(variables) => Bert::load(&as_tensors(variables), &base.config)?,
-            None => Bert::load(weights, &base.config)?,
-        };
-        let bert = match settings.precision {
-            Precision::F32 => bert,
-            Precision::Bf16 => bert.with_products(DType::BF16),
+            Some(variables) => network(&as_tensors(variables), base, settings)?,
+            None => network(weights, base, settings)?,
         };
         let mut heads = (0..)
             .zip(&checkpoint.heads)
@@ -276,6 +272,15 @@ impl Trainer {
         moments.extend(heads.filter_map(|(j, head)| head.save(j)));
         moments
     }
+}
+
+/// The network over `weights`, in the precision that is asked for.
+fn network(weights: &HashMap<String, Tensor>, base: &Base, settings: &Settings) -> Result<Bert> {
+    let bert = Bert::load(weights, &base.config)?;
+    Ok(match settings.precision {
+        Precision::F32 => bert,
+        Precision::Bf16 => bert.with_products(DType::BF16),
+    })
 }
 
 /// Variables of the weights that a forward pass reads, in order of name.
