@@ -1,0 +1,73 @@
+//! `adapt` from a collection to an encoder folder, on the tiny network.
+
+mod tiny;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::Result;
+use candle_core::{DType, Device, Tensor};
+use clap::Parser;
+use serde_json::{Value, json};
+use siskin_train::adapt::{self, Args};
+
+#[derive(Parser)]
+struct Command {
+    #[command(flatten)]
+    args: Args,
+}
+
+/// What `adapt` reads of an encoder: its shape, and rows that it keeps.
+fn write_released(folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let manifest = json!({
+        "name": "released", "dim": 8, "buckets": [{ "layer": 2, "n": 24, "k": 2 }],
+        "query_mean": [0.5, 0, 0, 0, 0, 0, 0, 0], "training": { "rows": "of long ago" },
+    });
+    std::fs::write(folder.join("encoder.json"), manifest.to_string())?;
+    let tensor = |name: &str| Ok((name.to_owned(), Tensor::ones(3, DType::F32, &Device::Cpu)?));
+    let names = ["static_rows", "generic_0.weights"];
+    let tensors: HashMap<_, _> = names.into_iter().map(tensor).collect::<Result<_>>()?;
+    Ok(candle_core::safetensors::save(
+        &tensors,
+        folder.join("rows.safetensors"),
+    )?)
+}
+
+#[test]
+fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    tiny::write_base(&folder.path().join("base"))?;
+    tiny::write_collection(&folder.path().join("animals"), 60)?;
+    write_released(&folder.path().join("released"))?;
+    let (animals, released, base) = (path("animals"), path("released"), path("base"));
+    let adapt = |out: &str, options: &str| {
+        let out = path(out);
+        let line = format!("adapt {animals} --from {released} --base {base} --out {out} {options}");
+        adapt::run(&Command::try_parse_from(line.split_whitespace())?.args)
+    };
+    adapt("zoo", "--sample-tokens 300")?;
+    let manifest: Value = serde_json::from_slice(&std::fs::read(path("zoo/encoder.json"))?)?;
+    assert_eq!(manifest["buckets"][0]["n"], 24);
+    assert_eq!(manifest["query_mean"][0], 0.5);
+    let rows = candle_core::safetensors::load(path("zoo/rows.safetensors"), &Device::Cpu)?;
+    assert_eq!(rows["static_rows"].dims(), [3], "kept");
+    assert_eq!(rows["alone_0.weights"].dims(), [28, 2], "made anew");
+    assert_ne!(rows["generic_0.weights"].dims(), [3], "made anew");
+
+    let model = || std::fs::read(path("zoo/model.onnx"));
+    let first = model()?;
+    adapt("zoo", "--sample-tokens 300")?;
+    assert!(model()? == first, "the same again");
+    let error = format!(
+        "{:#}",
+        adapt("zoo", "--sample-tokens 300 --seed 2").unwrap_err()
+    );
+    assert!(error.contains("other sites or settings"), "{error}");
+    adapt("trained", "--sample-tokens 300 --steps 2")?;
+    assert!(std::fs::read(path("trained/model.onnx"))? != first);
+    let error = format!("{:#}", adapt("few", "--sample-tokens 5").unwrap_err());
+    assert!(error.contains("give more text"), "{error}");
+    Ok(())
+}
