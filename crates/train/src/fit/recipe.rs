@@ -5,12 +5,13 @@ use std::ffi::{OsStr, OsString};
 /// A set of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Recipe {
-    /// UHD-BERT as published: random heads of 81,920 dimensions with 80 winners and sparse weights, hinge loss
-    /// with in-batch negatives (eq. 8), Adam without decay, the backbone trained with the heads. Learning
-    /// rates and steps are ours. Wants a GPU.
+    /// What UHD-BERT describes: 81,920 dimensions with 80 winners and sparse weights from random rows (centred and
+    /// scaled here), hinge loss with in-batch negatives (eq. 8), Adam without decay, the backbone trained with the
+    /// heads. Margin, share of absent weights, learning rates and steps are ours: the paper's were not at hand.
+    /// Wants a GPU.
     Paper,
-    /// What serves documentation best of what was measured: whitened heads, batches of one site, InfoNCE of codes and dense
-    /// vectors, the backbone trained slowly.
+    /// For documentation: whitened heads, batches of one site, InfoNCE of codes and dense vectors, the backbone
+    /// trained slowly. Not measured to the end yet.
     Docs,
 }
 
