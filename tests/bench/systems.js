@@ -16,11 +16,12 @@ function library(name, packageName = name) {
   };
 }
 
-/** `command(site, out)` is a command line that reads the site and writes the index to `out`. */
+/** `command(site, out)` is a command line that reads the site and writes the index to `out`; Siskin's
+ * also says where encoded passages are kept. */
 export const SYSTEMS = {
   siskin: {
     version: checkout,
-    command: (site, out) => [
+    command: (site, out, passages) => [
       needed("SISKIN_BINARY"),
       "index",
       site,
@@ -30,6 +31,8 @@ export const SYSTEMS = {
       needed("SISKIN_ENCODER_DIR"),
       "--runtime",
       needed("SISKIN_DIST_DIR"),
+      "--cache",
+      passages,
     ],
   },
   pagefind: {

@@ -49,7 +49,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FOLDER")]
     bundle: Option<PathBuf>,
     /// Longest time of indexing, in minutes.
-    #[arg(long, value_name = "MINUTES", default_value_t = 20)]
+    #[arg(long, value_name = "MINUTES", default_value_t = 120)]
     limit: u32,
     /// Where results, sites and indexes go [default: TARGET/bench].
     #[arg(long, value_name = "FOLDER")]
@@ -136,7 +136,7 @@ fn rivals(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         .out
         .clone()
         .unwrap_or_else(|| workspace.target().join("bench"));
-    say("bench: rendering, indexing and asking; minutes a site and system, an hour for mdn");
+    say("bench: rendering, indexing and asking; minutes a site and system, hours for mdn");
     let measured = process::run(&mut measure_command(workspace, arguments, &inputs, &out));
     report(workspace, &out)?;
     measured.context("a measurement of Siskin, or the bench itself, failed")
@@ -237,7 +237,7 @@ mod tests {
             system: Vec::new(),
             part: Vec::new(),
             bundle: None,
-            limit: 20,
+            limit: 120,
             out: None,
             growth: false,
         }
