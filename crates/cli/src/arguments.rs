@@ -184,6 +184,10 @@ pub struct EvalArguments {
     /// Folder with the encoder [default: the one that came with siskin].
     #[arg(long, value_name = "DIR")]
     pub encoder: Option<PathBuf>,
+    /// Folder with the encoder that reads the queries of mode full: one that was distilled from --encoder
+    /// [default: as --encoder].
+    #[arg(long, value_name = "DIR")]
+    pub query_encoder: Option<PathBuf>,
     /// Folder with the encoder of the baselines dense and hybrid [default: as --encoder].
     #[arg(long, value_name = "DIR")]
     pub dense_encoder: Option<PathBuf>,

@@ -73,6 +73,11 @@ impl<'a, F: Fields> Reading<'a, F> {
         number.unwrap_or_default()
     }
 
+    /// A text that may be missing.
+    pub fn optional_text(&self, name: &str) -> Option<String> {
+        self.fields.as_ref()?.text(name)
+    }
+
     /// A number of lower precision.
     pub fn weight(&self, name: &'static str) -> f32 {
         self.number(name) as f32

@@ -180,6 +180,9 @@ impl Spread {
 pub struct EncoderInfo {
     /// SHA-256 of the encoder's `encoder.json`, in hex.
     pub id: String,
+    /// The same of the encoder that reads queries, where that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_id: Option<String>,
     /// Its name.
     pub name: String,
     /// Width of the dense vector.
@@ -197,6 +200,7 @@ impl EncoderInfo {
         };
         Self {
             id: fields.text("id"),
+            query_id: fields.optional_text("query_id"),
             name: fields.text("name"),
             dim: fields.count("dim") as usize,
             buckets: fields.objects("buckets").iter().map(bucket).collect(),
@@ -365,12 +369,16 @@ impl Manifest {
         }
     }
 
-    /// Refuses an encoder other than the one that made the codes.
+    /// Refuses to read queries by an encoder other than the one that made the codes, or the one that the bundle
+    /// names for queries.
     ///
     /// # Errors
     /// [`Error::EncoderMismatch`].
     pub fn check_encoder(&self, id: &str) -> Result<()> {
-        if self.encoder.id == id {
+        let EncoderInfo {
+            id: own, query_id, ..
+        } = &self.encoder;
+        if own == id || query_id.as_deref() == Some(id) {
             return Ok(());
         }
         let short = |id: &str| id.chars().take(12).collect::<String>();

@@ -46,6 +46,16 @@ pub enum EncoderError {
         /// Format that this build reads.
         supported: u64,
     },
+    /// An encoder that reads queries only, for the passages of another.
+    #[error(
+        "encoder {queries} does not read queries for the passages of {passages}: give one that was distilled from it (`siskin-train distil`), or index with another --encoder"
+    )]
+    OtherPassages {
+        /// Name of the encoder that was to read queries.
+        queries: String,
+        /// Name of the encoder of the passages.
+        passages: String,
+    },
     /// A file differs from what `encoder.json` says of it.
     #[error(
         "encoder file {file} is altered or cut short ({reason}): fetch or export the encoder again"

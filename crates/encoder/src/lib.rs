@@ -123,6 +123,22 @@ impl Encoder {
         &self.manifest
     }
 
+    /// Checks that queries seen by this encoder may be asked of passages seen by `passages`: it is the same one,
+    /// or was distilled from it.
+    ///
+    /// # Errors
+    /// [`EncoderError::OtherPassages`].
+    pub fn check_reads_for(&self, passages: &Self) -> Result<()> {
+        let same = self.id == passages.id;
+        if same || self.manifest.queries_for.as_ref() == Some(&passages.id) {
+            return Ok(());
+        }
+        Err(EncoderError::OtherPassages {
+            queries: self.manifest.name.clone(),
+            passages: passages.manifest.name.clone(),
+        })
+    }
+
     /// What a bundle remembers of the encoder that made its codes.
     #[must_use]
     pub fn info(&self) -> EncoderInfo {
@@ -133,6 +149,7 @@ impl Encoder {
         };
         EncoderInfo {
             id: self.id.clone(),
+            query_id: None,
             name: self.manifest.name.clone(),
             dim: self.manifest.dim,
             buckets: self.manifest.buckets.iter().map(bucket).collect(),

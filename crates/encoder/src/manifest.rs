@@ -70,6 +70,9 @@ pub struct Manifest {
     pub buckets: Vec<Bucket>,
     /// Mean of unit-length query vectors: `[dim]`.
     pub query_mean: Vec<f32>,
+    /// Id of the encoder whose passages it reads queries for, if it was distilled for that alone.
+    #[serde(default)]
+    pub queries_for: Option<String>,
     /// The other files of the folder by name.
     pub files: BTreeMap<String, FileEntry>,
 }

@@ -67,6 +67,8 @@ pub struct Settings {
     pub baselines: Vec<Baseline>,
     /// Folder of the encoder whose codes are indexed; needed for `table` and `full`.
     pub encoder: Option<PathBuf>,
+    /// Folder of the encoder that reads the queries of `full`; `None` for the one above.
+    pub query_encoder: Option<PathBuf>,
     /// Folder of the encoder of `dense` and `hybrid`; needed for these.
     pub baseline_encoder: Option<PathBuf>,
     /// Folder of encoded passages (see [`siskin_encoder::store::default_folder`]); `None` keeps
@@ -125,11 +127,25 @@ fn evaluate_modes(
     )?;
     let engine = site.engine(settings.build.clone(), settings.lite)?;
     let queries = match settings.modes.contains(&Mode::Full) {
-        true => encode_queries(&dataset.queries, &encoder)?,
+        true => encoded_queries(dataset, &encoder, settings.query_encoder.as_deref())?,
         false => Vec::new(),
     };
     let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries, settings.code_shards);
     settings.modes.iter().map(evaluate).collect()
+}
+
+/// The queries as the network sees them: the encoder of the passages, or the one in `folder`.
+fn encoded_queries(
+    dataset: &Dataset,
+    passages: &Encoder,
+    folder: Option<&Path>,
+) -> Result<Vec<EncodedQuery>> {
+    let Some(folder) = folder else {
+        return encode_queries(&dataset.queries, passages);
+    };
+    let encoder = Encoder::open(folder)?;
+    encoder.check_reads_for(passages)?;
+    encode_queries(&dataset.queries, &encoder)
 }
 
 /// One mode on one engine, whose pages are the documents of `dataset` in order. `encoded` are the

@@ -10,26 +10,34 @@ use std::ops::Range;
 
 /// Stands for any name of an input.
 const ANY: &str = "*";
+/// Name of the token vectors that the network gives.
+const HIDDEN: &str = "hidden";
 /// Longest input row: sums of products stay within 32 bits and activations keep 9 bits or more.
 const MAX_INPUTS: usize = 1 << 15;
 
 /// All that is known of a network before its weights are packed.
 pub(crate) struct Family {
     pub(crate) heads: usize,
+    /// Width of the layers' token vectors.
+    pub(crate) width: usize,
     pub(crate) embeddings: Embeddings,
     pub(crate) layers: Vec<Layer>,
+    /// What makes the network's token vectors of the last layer's, if they are not the same.
+    pub(crate) output: Option<Linear>,
     pub(crate) buckets: Vec<Bucket>,
 }
 
 /// Words and positions.
 pub(crate) struct Embeddings {
-    /// Integers of the words: `[words, dim]`.
+    /// Integers of the words: `[words, word width]`.
     pub(crate) words: Range<usize>,
     /// What the integers of each word are multiplied with: `[words]`.
     pub(crate) scales: Vec<f32>,
-    /// Positions, the first segment added: `[max_tokens, dim]`.
+    /// Positions, the first segment added: `[max_tokens, word width]`.
     pub(crate) positions: Vec<f32>,
     pub(crate) norm: Norm,
+    /// From the words' width to that of the layers, if they differ.
+    pub(crate) projection: Option<Linear>,
 }
 
 /// A layer norm.
@@ -97,8 +105,12 @@ impl Family {
             attention.into_iter().chain(rest)
         });
         let buckets = self.buckets.iter_mut().map(|bucket| &mut bucket.linear);
-        let blocks = layers.chain(buckets).flat_map(|linear| &mut linear.blocks);
-        blocks.map(|block| &mut block.matrix)
+        let ends = self.embeddings.projection.iter_mut();
+        let ends = ends.chain(&mut self.output);
+        let linear = ends.chain(layers).chain(buckets);
+        linear
+            .flat_map(|linear| &mut linear.blocks)
+            .map(|block| &mut block.matrix)
     }
 }
 
@@ -107,6 +119,7 @@ struct Walk<'f> {
     file: &'f [u8],
     graph: &'f Graph<'f>,
     at: usize,
+    /// Width of the vectors that are being read of: the words', then the layers'.
     dim: usize,
     heads: usize,
 }
@@ -119,10 +132,15 @@ impl<'f> Walk<'f> {
         let (embeddings, first) = self.embeddings()?;
         let mut outputs = vec![first];
         let mut layers = Vec::new();
-        while outputs.last() != Some(&"hidden") {
-            let (layer, output) = self.layer(outputs.last().copied().unwrap_or_default())?;
-            layers.push(layer);
-            outputs.push(output);
+        let mut output = None;
+        while output.is_none() && outputs.last() != Some(&HIDDEN) {
+            let last = outputs.last().copied().unwrap_or_default();
+            output = self.linear_if(last, self.dim, |_, name| name == HIDDEN);
+            if output.is_none() {
+                let (layer, output) = self.layer(last)?;
+                layers.push(layer);
+                outputs.push(output);
+            }
         }
         let mut buckets = Vec::new();
         while self.at < self.graph.nodes.len() {
@@ -130,8 +148,10 @@ impl<'f> Walk<'f> {
         }
         Ok(Family {
             heads: self.heads,
+            width: self.dim,
             embeddings,
             layers,
+            output: output.map(|(linear, _)| linear),
             buckets,
         })
     }
@@ -151,15 +171,44 @@ impl<'f> Walk<'f> {
         let scales = self.floats(scale, 0, &[count, 1])?;
         let (positions, position) = self.positions()?;
         let sum = self.node("Add", &[word.outputs[0], position])?;
-        let (norm, output) = self.norm(sum.outputs[0])?;
-        let words = table.place.clone();
+        let (norm, normed) = self.norm(sum.outputs[0])?;
+        // The layers read what the map gives; without one, their first linear map reads this too.
+        let projection = self.linear_if(normed, dim, |walk, name| walk.next_reads(name));
+        let (projection, output) = match projection {
+            Some((linear, name)) => (Some(linear), name),
+            None => (None, normed),
+        };
+        self.dim = projection.as_ref().map_or(dim, |linear| linear.outputs);
         let embeddings = Embeddings {
-            words,
+            words: table.place.clone(),
             scales,
             positions,
             norm,
+            projection,
         };
         Ok((embeddings, output))
+    }
+
+    /// The next linear map, if there is one and it and its output are as wanted; else nothing was read.
+    fn linear_if(
+        &mut self,
+        input: &str,
+        inputs: usize,
+        is_wanted: impl Fn(&Self, &str) -> bool,
+    ) -> Option<Named<'f>> {
+        let at = self.at;
+        let found = self.linear(input, inputs).ok();
+        let wanted = found.filter(|(_, name)| is_wanted(self, name));
+        if wanted.is_none() {
+            self.at = at;
+        }
+        wanted
+    }
+
+    /// Whether the next linear map reads `name`.
+    fn next_reads(&self, name: &str) -> bool {
+        let product = self.graph.nodes.get(self.at + 1);
+        product.is_some_and(|product| product.inputs.first() == Some(&name))
     }
 
     /// The first rows of a table, as many as the text has tokens.

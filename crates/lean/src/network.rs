@@ -76,16 +76,21 @@ impl Network {
         self
     }
 
-    /// Width of a token vector.
+    /// Width of a token vector that the network gives.
     #[must_use]
     pub fn dim(&self) -> usize {
-        self.family.embeddings.norm.weight.len()
+        let output = self.family.output.as_ref();
+        output.map_or(self.family.width, |linear| linear.outputs)
     }
 
     /// Longest text in word pieces.
     #[must_use]
     pub fn max_tokens(&self) -> usize {
-        self.family.embeddings.positions.len() / self.dim().max(1)
+        self.family.embeddings.positions.len() / self.word_width().max(1)
+    }
+
+    fn word_width(&self) -> usize {
+        self.family.embeddings.norm.weight.len()
     }
 
     /// Dimensions and winners per token of each bucket, in the order of the file.
@@ -109,6 +114,9 @@ impl Network {
             self.layer(layer, &mut hidden);
             self.compete(number, &hidden, &mut buckets);
         }
+        if let Some(output) = &family.output {
+            hidden = self.linear(output, &self.rows(&hidden, family.width));
+        }
         let mut activations = buckets.iter().flat_map(|bucket| &bucket.activations);
         match hidden.iter().all(|x| x.is_finite()) && activations.all(|x| x.is_finite()) {
             true => Ok(Output { hidden, buckets }),
@@ -116,22 +124,25 @@ impl Network {
         }
     }
 
-    /// Words and positions, normed: `[tokens, dim]`.
+    /// Words and positions, normed and mapped: `[tokens, width]`.
     fn embed(&self, pieces: &[u32]) -> Result<Vec<f32>> {
         let (tokens, most) = (pieces.len(), self.max_tokens());
         if tokens > most {
             let reason = format!("{tokens} word pieces, at most {most}");
             return Err(LeanError::Text { reason });
         }
-        let dim = self.dim();
-        let mut hidden = vec![0.0; tokens * dim];
-        for (piece, row) in pieces.iter().zip(hidden.chunks_exact_mut(dim)) {
+        let width = self.word_width();
+        let mut hidden = vec![0.0; tokens * width];
+        for (piece, row) in pieces.iter().zip(hidden.chunks_exact_mut(width)) {
             self.embed_piece(*piece, row)?;
         }
         let embeddings = &self.family.embeddings;
         kernels::add(self.level, &mut hidden, &embeddings.positions);
         self.norm(&embeddings.norm, &mut hidden);
-        Ok(hidden)
+        Ok(match &embeddings.projection {
+            Some(projection) => self.linear(projection, &self.rows(&hidden, width)),
+            None => hidden,
+        })
     }
 
     fn embed_piece(&self, piece: u32, row: &mut [f32]) -> Result<()> {
@@ -154,8 +165,9 @@ impl Network {
         let attended = self.attention(layer, hidden);
         kernels::add(self.level, hidden, &attended);
         self.norm(&layer.middle_norm, hidden);
-        for rows in hidden.chunks_mut(FEED_FORWARD_ROWS * self.dim()) {
-            let mut wide = self.linear(&layer.wide, &self.rows(rows, self.dim()));
+        let width = self.family.width;
+        for rows in hidden.chunks_mut(FEED_FORWARD_ROWS * width) {
+            let mut wide = self.linear(&layer.wide, &self.rows(rows, width));
             kernels::gelu(self.level, &mut wide);
             let narrow = self.linear(&layer.narrow, &self.rows(&wide, layer.wide.outputs));
             kernels::add(self.level, rows, &narrow);
@@ -163,9 +175,9 @@ impl Network {
         self.norm(&layer.norm, hidden);
     }
 
-    /// Multi-head self-attention: `[tokens, dim]` to the same shape.
+    /// Multi-head self-attention: `[tokens, width]` to the same shape.
     fn attention(&self, layer: &Layer, hidden: &[f32]) -> Vec<f32> {
-        let (dim, heads) = (self.dim(), self.family.heads);
+        let (dim, heads) = (self.family.width, self.family.heads);
         let rows = self.rows(hidden, dim);
         let maps = [&layer.query, &layer.key, &layer.value];
         let [query, key, value] = maps.map(|map| self.linear(map, &rows));
@@ -178,7 +190,8 @@ impl Network {
 
     /// One head, which begins at column `first` of all rows.
     fn head(&self, first: usize, [query, key, value]: [&[f32]; 3], mixed: &mut [f32]) {
-        let (dim, width) = (self.dim(), self.dim() / self.family.heads);
+        let dim = self.family.width;
+        let width = dim / self.family.heads;
         let tokens = query.len() / dim;
         let padded = tokens.next_multiple_of(LANES);
         let keys = columns_of_head(key, [dim, first, width], padded);
@@ -272,7 +285,7 @@ impl Network {
         if own.peek().is_none() {
             return;
         }
-        let rows = self.rows(hidden, self.dim());
+        let rows = self.rows(hidden, self.family.width);
         for (bucket, winners) in own {
             self.bucket(&bucket.linear, &rows, winners);
         }

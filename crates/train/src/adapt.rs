@@ -72,9 +72,11 @@ pub fn run(args: &Args) -> Result<()> {
         rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
     }
     export::run(&export::Args {
-        base: args.base.clone(),
+        base: Some(args.base.clone()),
         checkpoint: Some(checkpoint),
         baseline: false,
+        student: None,
+        teacher: None,
         rows: Some(rows),
         quantization: Quantization::Int8,
         out: args.out.clone(),

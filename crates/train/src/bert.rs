@@ -28,6 +28,28 @@ pub struct Config {
     pub max_position_embeddings: usize,
     /// Added to the variance inside layer norm.
     pub layer_norm_eps: f64,
+    /// Width of word and position vectors where it is not `hidden_size`; a linear map then follows
+    /// their norm (ELECTRA, Clark et al. 2020).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding_size: Option<usize>,
+    /// Width to which a linear map takes the last layer's token vectors, if one does: a student's, which has
+    /// its teacher's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_size: Option<usize>,
+}
+
+impl Config {
+    /// Width of word and position vectors.
+    #[must_use]
+    pub fn word_width(&self) -> usize {
+        self.embedding_size.unwrap_or(self.hidden_size)
+    }
+
+    /// Width of the network's token vectors.
+    #[must_use]
+    pub fn output_width(&self) -> usize {
+        self.output_size.unwrap_or(self.hidden_size)
+    }
 }
 
 /// In what matrix products are computed: the network's own type, or a narrower one.
@@ -40,7 +62,9 @@ pub struct Bert {
     positions: Tensor,
     segment: Tensor,
     norm: LayerNorm,
+    projection: Option<Linear>,
     layers: Vec<Layer>,
+    output: Option<Linear>,
 }
 
 impl Bert {
@@ -63,7 +87,15 @@ impl Bert {
                 .get("token_type_embeddings.weight")?
                 .narrow(0, 0, 1)?,
             norm: LayerNorm::load(&embeddings.under("LayerNorm"), config)?,
+            projection: config
+                .embedding_size
+                .map(|_| Linear::load(&weights.under("embeddings_project")))
+                .transpose()?,
             layers: layers.collect::<Result<_>>()?,
+            output: config
+                .output_size
+                .map(|_| Linear::load(&weights.under("output_project")))
+                .transpose()?,
         })
     }
 
@@ -95,13 +127,27 @@ impl Bert {
         Ok(outputs)
     }
 
+    /// The network's token vectors: the last of `layers` (from [`Bert::forward`]), mapped if the network has a
+    /// map for them.
+    ///
+    /// # Errors
+    /// When there is no layer.
+    pub fn token_vectors(&self, layers: &[Tensor]) -> Result<Tensor> {
+        let last = layers.last().context("the network has no layer")?;
+        match &self.output {
+            Some(map) => map.forward(last),
+            None => Ok(last.clone()),
+        }
+    }
+
     /// Layers of the network, embeddings not counted.
     #[must_use]
     pub fn layer_count(&self) -> usize {
         self.layers.len()
     }
 
-    /// `[batch, seq]` ids to `[batch, seq, dim]`: words, positions and the first segment, normed.
+    /// `[batch, seq]` ids to `[batch, seq, dim]`: words, positions and the first segment, normed and mapped to
+    /// the network's width.
     fn embed(&self, input_ids: &Tensor) -> Result<Tensor> {
         let (batch, seq) = input_ids.dims2()?;
         let words = self.words.embedding(&input_ids.flatten_all()?)?;
@@ -109,7 +155,11 @@ impl Bert {
             .reshape((batch, seq, words.dim(1)?))?
             .broadcast_add(&self.positions.narrow(0, 0, seq)?)?
             .broadcast_add(&self.segment)?;
-        self.norm.forward(&sum)
+        let normed = self.norm.forward(&sum)?;
+        match &self.projection {
+            Some(map) => map.forward(&normed),
+            None => Ok(normed),
+        }
     }
 
     /// `[batch, seq]` mask to `[batch, 1, 1, seq]`: 0 at real tokens, very negative at padding.

@@ -182,27 +182,31 @@ const STEP: &str = "step";
 const REPLACING: &str = "replacing";
 
 /// Files written under temporary names, then renamed all together.
-struct Replacement<'a> {
+pub(crate) struct Replacement<'a> {
     folder: &'a Path,
     names: Vec<&'static str>,
 }
 
 impl<'a> Replacement<'a> {
-    fn new(folder: &'a Path) -> Self {
+    pub(crate) fn new(folder: &'a Path) -> Self {
         Self {
             folder,
             names: Vec::new(),
         }
     }
 
-    fn tensors(&mut self, name: &'static str, tensors: &HashMap<String, Tensor>) -> Result<()> {
+    pub(crate) fn tensors(
+        &mut self,
+        name: &'static str,
+        tensors: &HashMap<String, Tensor>,
+    ) -> Result<()> {
         let path = self.add(name);
         candle_core::safetensors::save(tensors, &path)
             .with_context(|| format!("cannot write {}", path.display()))?;
         to_disk(&path)
     }
 
-    fn text(&mut self, name: &'static str, text: &str) -> Result<()> {
+    pub(crate) fn text(&mut self, name: &'static str, text: &str) -> Result<()> {
         let path = self.add(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         to_disk(&path)
@@ -213,7 +217,7 @@ impl<'a> Replacement<'a> {
         partial(self.folder, name)
     }
 
-    fn commit(mut self) -> Result<()> {
+    pub(crate) fn commit(mut self) -> Result<()> {
         let names = self.names.join("\n");
         self.text(REPLACING, &names)?;
         rename(
@@ -225,7 +229,7 @@ impl<'a> Replacement<'a> {
 }
 
 /// Puts the files of a checkpoint in their places if that was begun. Can itself be interrupted.
-fn finish_replacing(folder: &Path) -> Result<()> {
+pub(crate) fn finish_replacing(folder: &Path) -> Result<()> {
     let list = folder.join(REPLACING);
     let names = match std::fs::read_to_string(&list) {
         Ok(names) => names,
@@ -255,13 +259,16 @@ fn to_disk(path: &Path) -> Result<()> {
     synced.with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn load_optional(path: &Path, device: &Device) -> Result<Option<HashMap<String, Tensor>>> {
+pub(crate) fn load_optional(
+    path: &Path,
+    device: &Device,
+) -> Result<Option<HashMap<String, Tensor>>> {
     path.exists()
         .then(|| load_tensors(path, device))
         .transpose()
 }
 
-fn load_tensors(path: &Path, device: &Device) -> Result<HashMap<String, Tensor>> {
+pub(crate) fn load_tensors(path: &Path, device: &Device) -> Result<HashMap<String, Tensor>> {
     candle_core::safetensors::load(path, device)
         .with_context(|| format!("cannot read {}", path.display()))
 }

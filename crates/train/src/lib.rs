@@ -9,6 +9,7 @@
 //! * [`pairs`], [`mine`]: documentation to training pairs, and hard negatives for them.
 //! * [`sample`], [`init`]: heads without a gradient step.
 //! * [`fit`], [`loss`], [`optimizer`]: training.
+//! * [`distil`]: a small network that reads queries for an encoder.
 //! * [`adapt`]: all steps for one site.
 //! * [`experiments`]: the paper's tables and figures on cached token vectors.
 //! * [`measure`], [`export`], [`onnx`], [`rows`]: what a checkpoint is worth, and what is made of it.
@@ -19,6 +20,7 @@ pub mod bert;
 pub mod checkpoint;
 pub mod collection;
 pub mod device;
+pub mod distil;
 pub mod encode;
 pub mod experiments;
 pub mod export;

@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a table is the result of the command")]
 
 use clap::{Parser, Subcommand};
-use siskin_train::{adapt, experiments, export, fetch, fit, measure, mine, pairs, rows};
+use siskin_train::{adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, rows};
 
 /// Trains Siskin's encoder and exports it.
 #[derive(Parser, Debug)]
@@ -28,6 +28,8 @@ enum Step {
     Measure(measure::Args),
     /// Distil static rows, attention pooling and query centring from the encoder.
     Rows(rows::Args),
+    /// Train a small network that sees queries as an encoder does.
+    Distil(distil::Args),
     /// Make an encoder for one site: dimensions sampled from its own passages.
     Adapt(adapt::Args),
     /// Measure what the choices of the paper are worth, on cached token vectors, and write the report.
@@ -48,6 +50,7 @@ fn main() -> anyhow::Result<()> {
             Ok(())
         }
         Step::Rows(args) => rows::run(&args),
+        Step::Distil(args) => distil::run(&args),
         Step::Adapt(args) => adapt::run(&args),
         Step::Experiments(args) => experiments::run(&args),
         Step::Export(args) => export::run(&args),

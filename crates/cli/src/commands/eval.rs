@@ -49,6 +49,7 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
     let dense = arguments.dense_encoder.as_deref().or(own);
     Ok(Settings {
         encoder: encoder_if(asks_network, own)?,
+        query_encoder: arguments.query_encoder.clone(),
         baseline_encoder: encoder_if(asks_vectors, dense)?,
         cache: store::default_folder(),
         modes,

@@ -4,8 +4,7 @@ use anyhow::{Context, Result};
 use candle_core::{Device, Tensor};
 use serde::Serialize;
 
-use super::Source;
-use crate::base::Base;
+use super::source::Source;
 use crate::bert::Bert;
 use crate::tokenize::Tokenizer;
 use crate::wta::{Head, Winners};
@@ -35,14 +34,11 @@ impl Golden {
     ///
     /// # Errors
     /// When the network fails.
-    pub fn compute(base: &Base, source: &Source) -> Result<Self> {
+    pub fn compute(source: &Source) -> Result<Self> {
         let texts: Vec<String> = serde_json::from_str(TEXTS).context("golden_texts.json")?;
         let engine = Engine {
-            tokenizer: base.tokenizer()?,
-            bert: match &source.checkpoint {
-                Some(checkpoint) => checkpoint.bert(base)?,
-                None => base.bert()?,
-            },
+            tokenizer: source.open_tokenizer()?,
+            bert: source.bert()?,
             source,
         };
         let texts = texts.into_iter().map(|text| engine.golden(text));
@@ -62,28 +58,24 @@ impl Engine<'_> {
     fn golden(&self, text: String) -> Result<GoldenText> {
         let pieces = self.tokenizer.encode(&text)?;
         let layers = self.layers(&pieces)?;
-        let buckets = self.source.buckets().iter().zip(self.source.heads());
+        let buckets = self.source.buckets.iter().zip(&self.source.heads);
         let winners = buckets.map(|(bucket, head)| {
             let tokens = layers.get(bucket.layer);
-            token_winners(
-                head,
-                tokens.context("a bucket reads a layer that is not there")?,
-            )
+            let tokens = tokens.context("a bucket reads a layer that is not there")?;
+            token_winners(head, &tokens.squeeze(0)?)
         });
         Ok(GoldenText {
             winners: winners.collect::<Result<_>>()?,
-            dense: unit_mean(layers.last().context("the network has no layer")?)?,
+            dense: unit_mean(&self.bert.token_vectors(&layers)?.squeeze(0)?)?,
             text,
             pieces,
         })
     }
 
-    /// Each layer's token vectors: `[tokens, dim]`.
+    /// Each layer's token vectors: `[1, tokens, width]`.
     fn layers(&self, pieces: &[u32]) -> Result<Vec<Tensor>> {
         let input_ids = Tensor::new(pieces, &Device::Cpu)?.unsqueeze(0)?;
-        let mask = input_ids.ones_like()?;
-        let layers = self.bert.forward(&input_ids, &mask)?;
-        layers.iter().map(|layer| Ok(layer.squeeze(0)?)).collect()
+        self.bert.forward(&input_ids, &input_ids.ones_like()?)
     }
 }
 

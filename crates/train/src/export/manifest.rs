@@ -22,6 +22,8 @@ pub struct Manifest {
     pub max_tokens: usize,
     pub buckets: Vec<Bucket>,
     pub query_mean: Vec<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries_for: Option<String>,
     pub files: BTreeMap<String, File>,
     pub training: serde_json::Value,
 }

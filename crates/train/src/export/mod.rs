@@ -11,33 +11,37 @@
 mod folder;
 mod golden;
 mod manifest;
+mod source;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use candle_core::Device;
 use serde_json::{Value, json};
 
-use crate::base::{Base, MAX_TOKENS};
-use crate::checkpoint::{Bucket, Checkpoint};
 use crate::onnx::{self, Quantization};
-use crate::wta::Head;
 use folder::Folder;
 use golden::Golden;
 use manifest::Manifest;
+use source::Source;
 
 /// Arguments of `siskin-train export`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Folder of the base model.
-    #[arg(long)]
-    pub base: PathBuf,
+    #[arg(long, required_unless_present = "student")]
+    pub base: Option<PathBuf>,
     /// Checkpoint folder written by `siskin-train fit`.
-    #[arg(long, required_unless_present = "baseline")]
+    #[arg(long, required_unless_present_any = ["baseline", "student"])]
     pub checkpoint: Option<PathBuf>,
     /// Export the base model alone, without buckets, for comparison.
     #[arg(long, conflicts_with = "checkpoint")]
     pub baseline: bool,
+    /// Folder written by `siskin-train distil`: an encoder for queries to the indexes of --teacher.
+    #[arg(long, requires = "teacher", conflicts_with_all = ["base", "checkpoint", "baseline", "rows"])]
+    pub student: Option<PathBuf>,
+    /// Encoder folder that the student was distilled from.
+    #[arg(long, requires = "student")]
+    pub teacher: Option<PathBuf>,
     /// File written by `siskin-train rows`, with `rows.json` beside it.
     #[arg(long)]
     pub rows: Option<PathBuf>,
@@ -55,75 +59,25 @@ pub struct Args {
 /// # Errors
 /// When a file cannot be read or written, or the parts do not fit each other.
 pub fn run(args: &Args) -> Result<()> {
-    let base = Base::open(&args.base, &Device::Cpu)?;
-    let source = Source::open(args, &base)?;
+    let source = Source::open(args)?;
     let mut folder = Folder::create(&args.out)?;
-    folder.write("model.onnx", &source.onnx(&base, args.quantization)?)?;
-    folder.write("tokenizer.json", &tokenizer(&args.base)?)?;
-    let golden = Golden::compute(&base, &source)?;
+    folder.write(
+        "model.onnx",
+        &onnx::write(&source.network(args.quantization))?,
+    )?;
+    folder.write("tokenizer.json", &tokenizer(&source.tokenizer)?)?;
+    let golden = Golden::compute(&source)?;
     folder.write("golden.json", &serde_json::to_vec(&golden)?)?;
     let rows = args.rows.as_deref().map(Rows::read).transpose()?;
     if let Some(rows) = &rows {
         folder.write("rows.safetensors", &rows.bytes)?;
     }
-    let manifest = manifest(args, &base, &source, rows.as_ref(), &folder)?;
+    let manifest = manifest(args, &source, rows.as_ref(), &folder)?;
     folder.write("encoder.json", &serde_json::to_vec_pretty(&manifest)?)?;
     for (name, file) in folder.files() {
         eprintln!("{name}: {} bytes", file.bytes);
     }
     folder.finish()
-}
-
-/// What is exported: the backbone's weights, if they are not the base model's, and the buckets.
-struct Source {
-    checkpoint: Option<Checkpoint>,
-}
-
-impl Source {
-    fn open(args: &Args, base: &Base) -> Result<Self> {
-        let checkpoint = args.checkpoint.as_deref();
-        let load = |folder| {
-            let checkpoint = Checkpoint::load(folder, &Device::Cpu)?;
-            checkpoint.check_base(base)?;
-            Ok::<_, anyhow::Error>(checkpoint)
-        };
-        Ok(Self {
-            checkpoint: checkpoint.map(load).transpose()?,
-        })
-    }
-
-    fn buckets(&self) -> &[Bucket] {
-        let checkpoint = self.checkpoint.as_ref();
-        checkpoint.map_or(&[], |checkpoint| &checkpoint.state.buckets)
-    }
-
-    fn heads(&self) -> &[Head] {
-        let checkpoint = self.checkpoint.as_ref();
-        checkpoint.map_or(&[], |checkpoint| &checkpoint.heads)
-    }
-
-    fn onnx(&self, base: &Base, quantization: Quantization) -> Result<Vec<u8>> {
-        let backbone = self
-            .checkpoint
-            .as_ref()
-            .and_then(|checkpoint| checkpoint.backbone.as_ref());
-        onnx::write(&onnx::Network {
-            weights: backbone.unwrap_or(&base.weights),
-            config: &base.config,
-            buckets: self.buckets(),
-            heads: self.heads(),
-            max_tokens: MAX_TOKENS,
-            quantization,
-        })
-    }
-
-    /// How it was made, for `encoder.json`.
-    fn provenance(&self) -> Result<Value> {
-        Ok(match &self.checkpoint {
-            Some(checkpoint) => serde_json::to_value(&checkpoint.state)?,
-            None => json!("none: the base model as published"),
-        })
-    }
 }
 
 /// `rows.safetensors` and its report.
@@ -162,20 +116,23 @@ impl Rows {
 
 fn manifest(
     args: &Args,
-    base: &Base,
     source: &Source,
     rows: Option<&Rows>,
     folder: &Folder,
 ) -> Result<Manifest> {
-    let dim = base.config.hidden_size;
-    let query_mean = rows.map_or_else(|| Ok(vec![0.0; dim]), Rows::query_mean)?;
+    let dim = source.config.output_width();
+    let query_mean = match (rows, &source.query_mean) {
+        (Some(rows), _) => rows.query_mean()?,
+        (None, Some(mean)) => mean.clone(),
+        (None, None) => vec![0.0; dim],
+    };
     ensure!(
         query_mean.len() == dim,
         "the rows' mean query vector has {} values, the network {dim}",
         query_mean.len()
     );
     let training = json!({
-        "network": source.provenance()?,
+        "network": source.provenance,
         "rows": rows.map(Rows::provenance),
     });
     Ok(Manifest {
@@ -185,18 +142,18 @@ fn manifest(
         licence: "Apache-2.0",
         quantization: args.quantization,
         dim,
-        max_tokens: MAX_TOKENS,
-        buckets: source.buckets().to_vec(),
+        max_tokens: source.max_tokens,
+        buckets: source.buckets.clone(),
         query_mean,
+        queries_for: source.queries_for.clone(),
         files: folder.files().clone(),
         training,
     })
 }
 
-/// The base model's tokenizer in its canonical form; cutting and padding are the reader's.
-fn tokenizer(base: &Path) -> Result<Vec<u8>> {
-    let path = base.join("tokenizer.json");
-    let text = std::fs::read_to_string(&path)
+/// A tokenizer in its canonical form; cutting and padding are the reader's.
+fn tokenizer(path: &Path) -> Result<Vec<u8>> {
+    let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read tokenizer {}", path.display()))?;
     let canonical = tokenizers::canonicalize_str(&text)
         .map_err(|error| anyhow!("{} is not a tokenizer: {error}", path.display()))?;

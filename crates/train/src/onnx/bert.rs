@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
         self.graph.scalar("half", 0.5);
     }
 
-    /// Word, position and first segment, normed: `[batch, tokens, dim]`.
+    /// Word, position and first segment, normed and mapped to the layers' width: `[batch, tokens, dim]`.
     fn embeddings(&mut self) -> Result<String> {
         let words = self.weight("embeddings.word_embeddings.weight")?;
         let words = self
@@ -86,7 +86,11 @@ impl<'a> Writer<'a> {
         let sum = self
             .graph
             .node("Add", "embeddings.sum", &[&words, &positions]);
-        self.norm("embeddings", &sum, "embeddings.LayerNorm")
+        let normed = self.norm("embeddings", &sum, "embeddings.LayerNorm")?;
+        match self.network.config.embedding_size {
+            Some(_) => self.linear("embeddings.projected", &normed, "embeddings_project"),
+            None => Ok(normed),
+        }
     }
 
     /// The first `tokens` rows of positions, the first segment's vector added.
@@ -97,7 +101,7 @@ impl<'a> Writer<'a> {
         let table = table
             .narrow(0, 0, max_tokens)?
             .broadcast_add(&segments.narrow(0, 0, 1)?)?;
-        let shape = [max_tokens, self.network.config.hidden_size];
+        let shape = [max_tokens, self.network.config.word_width()];
         let table = self
             .graph
             .floats("positions.table", &shape, &values(&table)?);
@@ -144,9 +148,11 @@ impl<'a> Writer<'a> {
         )
     }
 
-    /// Name of a layer's output: the last one is an output of the graph.
+    /// Name of a layer's output: the last one is an output of the graph, unless a map follows it.
     fn layer_output(&self, layer: usize) -> String {
-        if layer + 1 == self.network.config.num_hidden_layers {
+        let config = self.network.config;
+        let is_last = layer + 1 == config.num_hidden_layers;
+        if is_last && config.output_size.is_none() {
             "hidden".to_owned()
         } else {
             format!("layer_{layer}")
@@ -246,7 +252,12 @@ impl<'a> Writer<'a> {
 
     /// Declares `hidden` and adds the buckets.
     fn outputs(&mut self, layers: &[String]) -> Result<()> {
-        let dim = self.network.config.hidden_size;
+        let config = self.network.config;
+        if config.output_size.is_some() {
+            let last = layers.last().context("the network has no layer")?;
+            self.linear("hidden", last, "output_project")?;
+        }
+        let dim = config.output_width();
         self.graph.float_output("hidden", &token_shape(dim));
         let network = self.network;
         ensure!(

@@ -26,7 +26,9 @@ mod vector;
 use std::path::PathBuf;
 
 use anyhow::Result;
+pub(crate) use cache::{VectorCache, fingerprint};
 use encode::TokenVectors;
+pub(crate) use encode::progress;
 use material::Material;
 use network::Network;
 use pack::RowsFile;

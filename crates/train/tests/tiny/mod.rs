@@ -29,6 +29,8 @@ pub fn config() -> Config {
         intermediate_size: 12,
         max_position_embeddings: 128,
         layer_norm_eps: 1e-12,
+        embedding_size: None,
+        output_size: None,
     }
 }
 

@@ -1,0 +1,309 @@
+//! The student: a BERT with narrow word vectors, and a map to the teacher's token vectors.
+//!
+//! ```text
+//! student.safetensors    weights, by the names that BERT and ELECTRA publish, and output_project.{weight,bias}
+//! optimizer.safetensors  {name}.first and {name}.second moments, and step U32 []; absent before the first step
+//! state.json             State
+//! ```
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use candle_core::{DType, Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use super::Settings;
+use super::teacher::Teacher;
+use crate::bert::{Bert, Config};
+use crate::checkpoint::{Replacement, finish_replacing, load_optional, load_tensors};
+use crate::init::{cholesky, gaussian, invert_lower};
+use crate::wta::Head;
+
+/// Rounds after which the words' principal directions stand still enough.
+const ROUNDS: usize = 20;
+
+/// Shapes of a student.
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Width of word vectors.
+    #[arg(long, default_value_t = 48)]
+    pub word_width: usize,
+    /// Width of the layers' token vectors.
+    #[arg(long, default_value_t = 256)]
+    pub width: usize,
+    /// Transformer layers.
+    #[arg(long, default_value_t = 2)]
+    pub layers: usize,
+    /// Attention heads; divides --width.
+    #[arg(long, default_value_t = 8)]
+    pub attention_heads: usize,
+    /// Width of the feed-forward part.
+    #[arg(long, default_value_t = 1_024)]
+    pub feed_forward: usize,
+}
+
+impl Shape {
+    /// The shapes of a student of `teacher`.
+    ///
+    /// # Errors
+    /// When they make no network.
+    pub fn config(&self, teacher: &Teacher) -> Result<Config> {
+        let positive = [
+            self.word_width,
+            self.width,
+            self.layers,
+            self.attention_heads,
+        ];
+        ensure!(
+            positive.iter().all(|size| *size > 0) && self.feed_forward > 0,
+            "a student's sizes are 1 at least"
+        );
+        ensure!(
+            self.width.is_multiple_of(self.attention_heads),
+            "--attention-heads {} does not divide --width {}",
+            self.attention_heads,
+            self.width
+        );
+        ensure!(
+            self.word_width <= teacher.dim,
+            "--word-width {} is more than the teacher's {}",
+            self.word_width,
+            teacher.dim
+        );
+        Ok(Config {
+            vocab_size: teacher.words.dim(0)?,
+            hidden_size: self.width,
+            num_hidden_layers: self.layers,
+            num_attention_heads: self.attention_heads,
+            intermediate_size: self.feed_forward,
+            max_position_embeddings: teacher.max_tokens,
+            layer_norm_eps: 1e-12,
+            embedding_size: Some(self.word_width),
+            output_size: Some(teacher.dim),
+        })
+    }
+}
+
+/// The content of `state.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The id of the teacher: SHA-256 of its `encoder.json`, in hex.
+    pub teacher: String,
+    /// What was asked for.
+    pub settings: Settings,
+    /// Steps made.
+    pub step: usize,
+    /// Names of the collections whose texts it reads.
+    pub sources: Vec<String>,
+    /// Shapes of the network.
+    pub config: Config,
+}
+
+/// A student between two steps.
+#[derive(Clone, Debug)]
+pub struct Student {
+    /// What `state.json` says.
+    pub state: State,
+    /// Weights by their names.
+    pub weights: HashMap<String, Tensor>,
+    /// The optimizer's moments, once a step was made.
+    pub optimizer: Option<HashMap<String, Tensor>>,
+}
+
+impl Student {
+    /// A student that has learned nothing: its word vectors are the teacher's along their principal directions,
+    /// all else is random.
+    ///
+    /// # Errors
+    /// When the words' vectors do not vary.
+    pub fn begin(state: State, teacher: &Teacher) -> Result<Self> {
+        let mut weights = HashMap::new();
+        for (seed, (name, shape)) in (state.settings.seed..).zip(shapes(&state.config)) {
+            weights.insert(name.clone(), first_weight(&name, &shape, seed)?);
+        }
+        let words = principal(
+            &teacher.words,
+            state.config.word_width(),
+            state.settings.seed,
+        )?;
+        weights.insert("embeddings.word_embeddings.weight".to_owned(), words);
+        Ok(Self {
+            state,
+            weights,
+            optimizer: None,
+        })
+    }
+
+    /// Reads the student in `folder`.
+    ///
+    /// # Errors
+    /// When a file is missing or malformed.
+    pub fn load(folder: &Path) -> Result<Self> {
+        finish_replacing(folder)?;
+        let path = folder.join("state.json");
+        let text = std::fs::read_to_string(&path)
+            .with_context(|| format!("no student: cannot read {}", path.display()))?;
+        let state = serde_json::from_str(&text)
+            .with_context(|| format!("{} is malformed", path.display()))?;
+        Ok(Self {
+            state,
+            weights: load_tensors(&folder.join("student.safetensors"), &Device::Cpu)?,
+            optimizer: load_optional(&folder.join("optimizer.safetensors"), &Device::Cpu)?,
+        })
+    }
+
+    /// Writes the student to `folder`, which is made if it is missing; wherever that stops, the folder holds a
+    /// whole student.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        finish_replacing(folder)?;
+        let mut files = Replacement::new(folder);
+        files.tensors("student.safetensors", &self.weights)?;
+        if let Some(optimizer) = &self.optimizer {
+            files.tensors("optimizer.safetensors", optimizer)?;
+        }
+        files.text("state.json", &serde_json::to_string_pretty(&self.state)?)?;
+        files.commit()
+    }
+
+    /// The network.
+    ///
+    /// # Errors
+    /// When a weight is missing.
+    pub fn bert(&self) -> Result<Bert> {
+        Bert::load(&self.weights, &self.state.config)
+    }
+
+    /// The teacher's heads over the student's last layer: `W (P x + p) + b = (W P) x + (W p + b)`.
+    ///
+    /// # Errors
+    /// When the student lacks its map.
+    pub fn heads(&self, teacher: &Teacher) -> Result<Vec<Head>> {
+        let part = |name: &str| {
+            let weight = self.weights.get(name);
+            weight.with_context(|| format!("the student lacks {name}"))
+        };
+        let map = part("output_project.weight")?;
+        let bias = part("output_project.bias")?.unsqueeze(1)?;
+        let composed = teacher.heads.iter().map(|head| {
+            let moved = (head.weight.matmul(&bias)?.squeeze(1)? + &head.bias)?;
+            Head::new(head.weight.matmul(map)?, moved, head.k)
+        });
+        composed.collect()
+    }
+}
+
+/// Names and shapes of all weights.
+fn shapes(config: &Config) -> Vec<(String, Vec<usize>)> {
+    let (dim, wide, word) = (
+        config.hidden_size,
+        config.intermediate_size,
+        config.word_width(),
+    );
+    let linear = |name: &str, inputs: usize, outputs: usize| {
+        [
+            (format!("{name}.weight"), vec![outputs, inputs]),
+            (format!("{name}.bias"), vec![outputs]),
+        ]
+    };
+    let norm = |name: &str, width: usize| {
+        [
+            (format!("{name}.weight"), vec![width]),
+            (format!("{name}.bias"), vec![width]),
+        ]
+    };
+    let table = |name: &str, rows: usize| (format!("embeddings.{name}.weight"), vec![rows, word]);
+    let mut shapes = vec![
+        table("word_embeddings", config.vocab_size),
+        table("position_embeddings", config.max_position_embeddings),
+        table("token_type_embeddings", 1),
+    ];
+    shapes.extend(norm("embeddings.LayerNorm", word));
+    shapes.extend(linear("embeddings_project", word, dim));
+    for layer in 0..config.num_hidden_layers {
+        let of = |part: &str| format!("encoder.layer.{layer}.{part}");
+        for part in ["query", "key", "value"] {
+            shapes.extend(linear(&of(&format!("attention.self.{part}")), dim, dim));
+        }
+        shapes.extend(linear(&of("attention.output.dense"), dim, dim));
+        shapes.extend(norm(&of("attention.output.LayerNorm"), dim));
+        shapes.extend(linear(&of("intermediate.dense"), dim, wide));
+        shapes.extend(linear(&of("output.dense"), wide, dim));
+        shapes.extend(norm(&of("output.LayerNorm"), dim));
+    }
+    shapes.extend(linear("output_project", dim, config.output_width()));
+    shapes
+}
+
+/// Norms begin at 1 and 0, biases at 0, tables small, and matrices so that rows keep their length.
+fn first_weight(name: &str, shape: &[usize], seed: u64) -> Result<Tensor> {
+    let device = &Device::Cpu;
+    let weight = match shape {
+        [width] if name.ends_with("LayerNorm.weight") => Tensor::ones(*width, DType::F32, device)?,
+        [width] => Tensor::zeros(*width, DType::F32, device)?,
+        [rows, width] => {
+            let factor = if name.starts_with("embeddings.") {
+                0.1
+            } else {
+                1.0
+            };
+            (gaussian(*rows, *width, seed)? * factor)?.to_dtype(DType::F32)?
+        }
+        _ => anyhow::bail!("{name} has {} axes", shape.len()),
+    };
+    Ok(weight)
+}
+
+/// `vectors` (`[rows, dim]`) along the `width` directions in which they vary most, found by subspace iteration.
+fn principal(vectors: &Tensor, width: usize, seed: u64) -> Result<Tensor> {
+    let vectors = vectors.to_dtype(DType::F64)?;
+    let centred = vectors.broadcast_sub(&vectors.mean_keepdim(0)?)?;
+    let scatter = centred.t()?.matmul(&centred)?;
+    let mut directions = gaussian(width, vectors.dim(1)?, seed)?.t()?.contiguous()?;
+    for _ in 0..ROUNDS {
+        directions = orthonormal(&scatter.matmul(&directions)?)?;
+    }
+    Ok(vectors.matmul(&directions)?.to_dtype(DType::F32)?)
+}
+
+/// An orthonormal base of what the columns of `matrix` span: `matrix · L⁻ᵀ` with `L Lᵀ = matrixᵀ · matrix`.
+fn orthonormal(matrix: &Tensor) -> Result<Tensor> {
+    let width = matrix.dim(1)?;
+    let lower = cholesky(&matrix.t()?.matmul(matrix)?.to_vec2::<f64>()?);
+    let inverse = invert_lower(&lower.context("the words' vectors do not vary")?);
+    let inverse = Tensor::from_vec(inverse.concat(), (width, width), &Device::Cpu)?;
+    Ok(matrix.matmul(&inverse.t()?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn principal_directions_keep_what_varies() -> Result<()> {
+        // Rows vary by 10 along the first axis, by 1 along the second, by 0.01 along the third.
+        let rows: Vec<f64> = (0..60)
+            .flat_map(|i| {
+                let angle = f64::from(i);
+                [
+                    10.0 * angle.sin(),
+                    (1.7 * angle).cos(),
+                    0.01 * (2.3 * angle).sin(),
+                ]
+            })
+            .collect();
+        let vectors = Tensor::from_vec(rows, (60, 3), &Device::Cpu)?;
+        let narrow = principal(&vectors, 2, 1)?;
+        let lengths = |of: &Tensor| Ok::<_, anyhow::Error>(of.sqr()?.sum(1)?.to_vec1::<f32>()?);
+        let whole = lengths(&vectors.to_dtype(DType::F32)?)?;
+        for (kept, whole) in lengths(&narrow)?.iter().zip(whole) {
+            assert!((kept - whole).abs() < 1e-3, "{kept} of {whole}");
+        }
+        Ok(())
+    }
+}

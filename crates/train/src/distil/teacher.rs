@@ -1,0 +1,222 @@
+//! The teacher and what it says of the texts.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use candle_core::{Device, Tensor};
+use half::f16;
+use rayon::prelude::*;
+use serde::Deserialize;
+use siskin_core::container::sha256_hex;
+
+use crate::checkpoint::Bucket;
+use crate::onnx::read::Written;
+use crate::random::Random;
+use crate::rows::{VectorCache, fingerprint, progress};
+use crate::tokenize::Tokenizer;
+use crate::wta::Head;
+
+/// Random stream of the order of batches.
+const BATCHES_STREAM: u64 = 7_001;
+/// Texts that the teacher is asked of between two writes to the disk.
+const TEXTS_AT_ONCE: usize = 4_096;
+
+/// An encoder folder, opened to teach.
+pub struct Teacher {
+    /// SHA-256 of its `encoder.json`, in hex.
+    pub id: String,
+    /// Width of its token vectors.
+    pub dim: usize,
+    /// Longest input in word pieces.
+    pub max_tokens: usize,
+    /// Its buckets.
+    pub buckets: Vec<Bucket>,
+    /// One head per bucket, in the order of `buckets`.
+    pub heads: Vec<Head>,
+    /// Mean of its unit-length query vectors: `[dim]`.
+    pub query_mean: Vec<f32>,
+    /// Vectors of its word pieces: `[pieces, dim]`.
+    pub words: Tensor,
+    network: siskin_lean::Network,
+    tokenizer: Tokenizer,
+}
+
+/// What is read of `encoder.json`.
+#[derive(Deserialize)]
+struct Manifest {
+    dim: usize,
+    max_tokens: usize,
+    buckets: Vec<Bucket>,
+    query_mean: Vec<f32>,
+    queries_for: Option<String>,
+}
+
+impl Teacher {
+    /// Opens the encoder in `folder`.
+    ///
+    /// # Errors
+    /// When a file is missing, or the network is not one that `export` wrote with 8-bit weights, or a student.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let read = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
+        };
+        let json = read("encoder.json")?;
+        let manifest: Manifest = serde_json::from_slice(&json)
+            .with_context(|| format!("{} holds no encoder", folder.display()))?;
+        let onnx = read("model.onnx")?;
+        let unfit = || format!("{} cannot teach", folder.join("model.onnx").display());
+        let written = Written::read(&onnx).with_context(unfit)?;
+        let heads = manifest.buckets.iter().enumerate();
+        let heads = heads.map(|(j, bucket)| written.head(j, bucket.k));
+        let heads = heads.collect::<Result<Vec<_>>>().with_context(unfit)?;
+        ensure!(
+            manifest.queries_for.is_none(),
+            "{} is a student itself: name its teacher",
+            folder.display()
+        );
+        let words = written.words().with_context(unfit)?;
+        let network = siskin_lean::Network::read(onnx.into()).with_context(unfit)?;
+        Ok(Self {
+            id: sha256_hex(&json),
+            dim: manifest.dim,
+            max_tokens: manifest.max_tokens,
+            tokenizer: Tokenizer::open(&folder.join("tokenizer.json"), manifest.max_tokens)?,
+            buckets: manifest.buckets,
+            query_mean: manifest.query_mean,
+            heads,
+            words,
+            network,
+        })
+    }
+
+    /// Pieces of all texts, and the teacher's token vectors for them, which are kept in `folder`: a stopped run
+    /// goes on where it was.
+    ///
+    /// # Errors
+    /// When the tokenizer, the network or the folder fails.
+    pub fn lessons(&self, texts: &[String], folder: &Path) -> Result<Lessons> {
+        let pieces = texts.par_iter().map(|text| self.tokenizer.encode(text));
+        let pieces: Vec<Vec<u32>> = pieces.collect::<Result<_>>()?;
+        let rows: Vec<usize> = pieces.iter().map(Vec::len).collect();
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let parts = texts.iter().map(|text| text.as_bytes());
+        let name = fingerprint([self.id.as_bytes()].into_iter().chain(parts));
+        let path = folder.join(format!("teacher-{name}.f16"));
+        let mut cache = VectorCache::open(&path, &rows, self.dim)?;
+        let bar = progress("asking the teacher", texts.len() as u64)?;
+        bar.inc(cache.done() as u64);
+        while let Some(waiting) = pieces.get(cache.done()..).filter(|left| !left.is_empty()) {
+            let part = &waiting[..waiting.len().min(TEXTS_AT_ONCE)];
+            let seen = part.par_iter().map(|pieces| self.token_vectors(pieces));
+            cache.append(part.len(), &seen.collect::<Result<Vec<_>>>()?.concat())?;
+            bar.inc(part.len() as u64);
+        }
+        bar.finish();
+        let mut hidden = cache.read()?.into_iter();
+        let mut lesson = |pieces: Vec<u32>| {
+            let own = hidden.by_ref().take(pieces.len() * self.dim).collect();
+            (pieces, own)
+        };
+        Ok(Lessons {
+            dim: self.dim,
+            lessons: pieces.into_iter().map(&mut lesson).collect(),
+        })
+    }
+
+    /// `[pieces, dim]`.
+    fn token_vectors(&self, pieces: &[u32]) -> Result<Vec<f32>> {
+        let output = self.network.run(pieces);
+        let output = output.map_err(|error| anyhow!("the teacher failed: {error}"))?;
+        Ok(output.hidden)
+    }
+}
+
+/// Texts with the teacher's token vectors.
+pub struct Lessons {
+    dim: usize,
+    /// Pieces, and `[pieces, dim]`.
+    lessons: Vec<(Vec<u32>, Vec<f16>)>,
+}
+
+/// Texts of one length: what goes in, and what should come out.
+pub struct Batch {
+    /// `[texts, tokens]` u32.
+    pub input_ids: Tensor,
+    /// `[texts, tokens, dim]` f32.
+    pub wanted: Tensor,
+}
+
+impl Lessons {
+    /// The first `count` texts and the others.
+    pub fn split(mut self, count: usize) -> (Self, Self) {
+        let others = self.lessons.split_off(count.min(self.lessons.len()));
+        let dim = self.dim;
+        let others = Self {
+            dim,
+            lessons: others,
+        };
+        (self, others)
+    }
+
+    /// Texts by their length, as lists of positions: every text once an epoch, batches of about
+    /// `tokens` pieces in random order, without end.
+    pub fn batches(&self, tokens: usize, seed: u64) -> impl Iterator<Item = Vec<usize>> {
+        (0..).flat_map(move |epoch| {
+            self.epoch(tokens, &mut Random::new(seed, BATCHES_STREAM + epoch))
+        })
+    }
+
+    /// Every text once, in batches as [`Self::batches`] makes them.
+    pub fn once(&self, tokens: usize) -> Vec<Vec<usize>> {
+        self.epoch(tokens, &mut Random::new(0, BATCHES_STREAM))
+    }
+
+    fn epoch(&self, tokens: usize, random: &mut Random) -> Vec<Vec<usize>> {
+        let mut order: Vec<usize> = (0..self.lessons.len()).collect();
+        random.shuffle(&mut order);
+        order.sort_by_key(|text| self.length(*text));
+        let alike = order.chunk_by(|a, b| self.length(*a) == self.length(*b));
+        let batches = alike.flat_map(|texts| {
+            let length = texts.first().map_or(1, |text| self.length(*text));
+            texts.chunks((tokens / length.max(1)).max(1))
+        });
+        let mut batches: Vec<Vec<usize>> = batches.map(<[usize]>::to_vec).collect();
+        random.shuffle(&mut batches);
+        batches
+    }
+
+    fn length(&self, text: usize) -> usize {
+        self.lessons.get(text).map_or(0, |(pieces, _)| pieces.len())
+    }
+
+    /// The texts at `positions`, which are of one length.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn batch(&self, positions: &[usize]) -> Result<Batch> {
+        let texts: Vec<_> = positions
+            .iter()
+            .filter_map(|at| self.lessons.get(*at))
+            .collect();
+        let (count, length) = (
+            texts.len(),
+            texts.first().map_or(0, |(pieces, _)| pieces.len()),
+        );
+        let pieces: Vec<u32> = texts
+            .iter()
+            .flat_map(|(pieces, _)| pieces)
+            .copied()
+            .collect();
+        let wanted: Vec<f32> = texts
+            .iter()
+            .flat_map(|(_, hidden)| hidden.iter().map(|x| x.to_f32()))
+            .collect();
+        let shape = (count, length, self.dim);
+        Ok(Batch {
+            input_ids: Tensor::from_vec(pieces, (count, length), &Device::Cpu)?,
+            wanted: Tensor::from_vec(wanted, shape, &Device::Cpu)?,
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! What an encoder's ONNX file holds, read back: word vectors and heads.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result, ensure};
+use candle_core::{Device, Tensor};
+use prost::Message;
+
+use super::messages::{DataType, Model, TensorMessage};
+use crate::wta::Head;
+
+/// The constants of a file that [`super::write`] made.
+pub struct Written {
+    constants: HashMap<String, TensorMessage>,
+}
+
+impl Written {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When the bytes are no ONNX file.
+    pub fn read(onnx: &[u8]) -> Result<Self> {
+        let graph = Model::decode(onnx)?.graph.context("it has no graph")?;
+        let constants = graph.initializer.into_iter();
+        Ok(Self {
+            constants: constants.map(|each| (each.name.clone(), each)).collect(),
+        })
+    }
+
+    /// Vectors of all word pieces: `[pieces, dim]`.
+    ///
+    /// # Errors
+    /// When they are not there.
+    pub fn words(&self) -> Result<Tensor> {
+        let table = self.tensor("words.table")?;
+        match self.constants.contains_key("words.scales") {
+            true => Ok(table.broadcast_mul(&self.tensor("words.scales")?)?),
+            false => Ok(table),
+        }
+    }
+
+    /// The head of bucket `j`, of which each token keeps `k` winners.
+    ///
+    /// # Errors
+    /// When there is no such bucket.
+    pub fn head(&self, j: usize, k: usize) -> Result<Head> {
+        let name = format!("bucket_{j}");
+        let bias = self.tensor(&format!("{name}.bias"))?;
+        let weight = match self.constants.contains_key(&format!("{name}.weight")) {
+            true => self.tensor(&format!("{name}.weight"))?.t()?,
+            false => self.int8_rows(&name)?,
+        };
+        Head::new(weight.contiguous()?, bias, k)
+    }
+
+    /// An 8-bit matrix in one block or several: `[outputs, inputs]`.
+    fn int8_rows(&self, name: &str) -> Result<Tensor> {
+        let whole = format!("{name}.product");
+        if self.constants.contains_key(&format!("{whole}.int8")) {
+            return self.int8_block(&whole);
+        }
+        let (mut blocks, mut outputs) = (Vec::new(), 0);
+        while self
+            .constants
+            .contains_key(&format!("{whole}_{outputs}.int8"))
+        {
+            let block = self.int8_block(&format!("{whole}_{outputs}"))?;
+            outputs += block.dim(0)?;
+            blocks.push(block);
+        }
+        ensure!(!blocks.is_empty(), "it has no matrix {name}");
+        Ok(Tensor::cat(&blocks, 0)?)
+    }
+
+    fn int8_block(&self, name: &str) -> Result<Tensor> {
+        let integers = self.tensor(&format!("{name}.int8"))?;
+        let scales = self.tensor(&format!("{name}.scales"))?;
+        Ok(integers.broadcast_mul(&scales)?.t()?)
+    }
+
+    /// A constant as floats.
+    fn tensor(&self, name: &str) -> Result<Tensor> {
+        let constant = self.constants.get(name);
+        let constant = constant.with_context(|| format!("it has no {name}"))?;
+        let bytes = &constant.raw_data;
+        let values: Vec<f32> = match DataType::try_from(constant.data_type) {
+            Ok(DataType::Float) => {
+                let (values, _) = bytes.as_chunks::<4>();
+                values
+                    .iter()
+                    .map(|bytes| f32::from_le_bytes(*bytes))
+                    .collect()
+            }
+            Ok(DataType::Int8) => bytes.iter().map(|byte| f32::from(*byte as i8)).collect(),
+            _ => anyhow::bail!("{name} holds neither floats nor 8-bit integers"),
+        };
+        let shape: Vec<usize> = constant.dims.iter().map(|dim| *dim as usize).collect();
+        Tensor::from_vec(values, shape, &Device::Cpu).with_context(|| format!("{name} is cut off"))
+    }
+}

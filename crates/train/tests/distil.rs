@@ -1,0 +1,187 @@
+//! `distil` and the export of a student, on the tiny network.
+
+mod tiny;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Parser;
+use serde_json::Value;
+use siskin_lean::Network;
+use siskin_train::{distil, export, fit};
+
+#[derive(Parser)]
+struct Fit {
+    #[command(flatten)]
+    args: fit::Args,
+}
+
+#[derive(Parser)]
+struct Export {
+    #[command(flatten)]
+    args: export::Args,
+}
+
+#[derive(Parser)]
+#[command(args_override_self = true)]
+struct Distil {
+    #[command(flatten)]
+    args: distil::Args,
+}
+
+/// Collections and a teacher in a temporary folder.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Result<Self> {
+        let bench = Self {
+            folder: tempfile::tempdir()?,
+        };
+        tiny::write_base(&bench.path("base"))?;
+        tiny::write_collection(&bench.path("animals"), 60)?;
+        bench.write_teacher("teacher", 1)?;
+        Ok(bench)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The line with `@` as the folder.
+    fn line(&self, line: &str) -> Vec<String> {
+        let folder = format!("{}/", self.folder.path().display());
+        let words = line.split_whitespace();
+        words.map(|word| word.replace('@', &folder)).collect()
+    }
+
+    fn write_teacher(&self, name: &str, seed: u64) -> Result<()> {
+        let heads = format!(
+            "fit --base @base --pairs @animals --out @{name}-heads --buckets 2:24:2 \
+             --sample-tokens 300 --init-only --seed {seed}"
+        );
+        fit::run(&Fit::try_parse_from(self.line(&heads))?.args)?;
+        self.export(&format!(
+            "--base @base --checkpoint @{name}-heads --out @{name}"
+        ))
+    }
+
+    fn export(&self, options: &str) -> Result<()> {
+        export::run(&Export::try_parse_from(self.line(&format!("export {options}")))?.args)
+    }
+
+    fn distil(&self, options: &str) -> Result<()> {
+        let line = format!(
+            "distil --teacher @teacher --texts @animals --word-width 6 --width 8 --layers 1 \
+             --attention-heads 2 --feed-forward 16 --spans 200 --held-out 20 --steps 300 \
+             --batch-tokens 64 --learning-rate 0.01 --warm-up-steps 5 --measure-every 100 \
+             --checkpoint-every 10 {options}"
+        );
+        distil::run(&Distil::try_parse_from(self.line(&line))?.args)
+    }
+
+    fn error(&self, options: &str) -> String {
+        format!("{:#}", self.distil(options).unwrap_err())
+    }
+
+    fn json(&self, name: &str) -> Result<Value> {
+        Ok(serde_json::from_slice(&std::fs::read(self.path(name))?)?)
+    }
+}
+
+#[test]
+fn a_student_comes_near_its_teacher_and_goes_on_where_it_stopped() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.distil("--out @whole")?;
+    let metrics = std::fs::read_to_string(bench.path("whole/metrics.jsonl"))?;
+    let lines: Vec<Value> = metrics
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()?;
+    let held_out = |line: &Value, name: &str| line["held_out"][name].as_f64().unwrap();
+    let last = lines.last().unwrap();
+    assert_eq!(last["step"], 300);
+    // What every text has in common gives a cosine near 0, the two winners of 24 by chance 0.05.
+    assert!(held_out(last, "cosine") > 0.8, "{last}");
+    assert!(held_out(last, "jaccard") > 0.3, "{last}");
+    assert!(held_out(last, "activations") < held_out(&lines[0], "activations"));
+
+    bench.distil("--out @parts --stop-after 105")?;
+    let error = bench.error("--out @parts");
+    assert!(error.contains("--resume, or another --out"), "{error}");
+    let error = bench.error("--out @parts --resume --pooled 2");
+    assert!(error.contains("resume with the same settings"), "{error}");
+    bench.write_teacher("other", 2)?;
+    let error = bench.error("--out @parts --resume --teacher @other");
+    assert!(error.contains("the student's teacher was"), "{error}");
+    bench.distil("--out @parts --resume")?;
+    for name in ["student.safetensors", "state.json"] {
+        let bytes = |folder: &str| std::fs::read(bench.path(folder).join(name));
+        assert!(bytes("parts")? == bytes("whole")?, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_student_is_exported_as_an_encoder_of_queries() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.distil("--out @student")?;
+    bench.export("--student @student --teacher @teacher --out @small")?;
+    let manifest = bench.json("small/encoder.json")?;
+    let teacher = std::fs::read(bench.path("teacher/encoder.json"))?;
+    let id = siskin_core::container::sha256_hex(&teacher);
+    assert_eq!(manifest["queries_for"], id);
+    assert_eq!(manifest["dim"], 8);
+    let bucket = &manifest["buckets"][0];
+    assert_eq!(
+        (bucket["layer"].as_u64(), bucket["n"].as_u64()),
+        (Some(1), Some(24))
+    );
+
+    let network = Network::read(std::fs::read(bench.path("small/model.onnx"))?.into())?;
+    assert_eq!(network.dim(), 8);
+    let (mut same, mut all) = (0, 0);
+    for text in bench.json("small/golden.json")?["texts"]
+        .as_array()
+        .unwrap()
+    {
+        let pieces: Vec<u32> = serde_json::from_value(text["pieces"].clone())?;
+        let wanted: Vec<Vec<u32>> = serde_json::from_value(text["winners"][0].clone())?;
+        let found = network.run(&pieces)?;
+        let winners = found.buckets[0].dimensions.chunks(2);
+        for (found, wanted) in winners.zip(&wanted) {
+            same += found.iter().filter(|each| wanted.contains(each)).count();
+            all += wanted.len();
+        }
+    }
+    assert!(same * 10 > all * 9, "{same} winners of {all} in 8 bits");
+
+    let error = bench.error("--out @pupil --teacher @small");
+    assert!(error.contains("is a student itself"), "{error}");
+    bench.write_teacher("other", 2)?;
+    let error = bench.export("--student @student --teacher @other --out @wrong");
+    let error = format!("{:#}", error.unwrap_err());
+    assert!(error.contains("the student's teacher was"), "{error}");
+    assert!(!bench.path("wrong").exists());
+    Ok(())
+}
+
+#[test]
+fn sizes_that_make_no_network_are_refused() -> Result<()> {
+    let bench = Bench::new()?;
+    for (options, wanted) in [
+        ("--attention-heads 3", "does not divide --width 8"),
+        ("--word-width 9", "more than the teacher's 8"),
+        ("--layers 0", "1 at least"),
+        ("--measure-every 0", "1 at least"),
+        (
+            "--learning-rate 1e30 --max-gradient-norm 1e30",
+            "lower --learning-rate",
+        ),
+    ] {
+        let error = bench.error(&format!("--out @student {options}"));
+        assert!(error.contains(wanted), "{options}: {error}");
+    }
+    Ok(())
+}
