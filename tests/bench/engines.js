@@ -1,21 +1,27 @@
-/** The two engines of the network in real browsers: bytes, time to be ready, latency and memory.
+/** The two engines with each network in real browsers: bytes, time to be ready, latency and memory.
  *
- * `node tests/bench/engines.js [WASM [ENCODER]]`; WASM: what `cargo xtask dist` leaves in
- * `target/wasm-modules`. SISKIN_CHROME and SISKIN_FIREFOX name the browsers; a browser that is not
+ * `node tests/bench/engines.js [WASM [ENCODER...]]`; WASM: what `cargo xtask dist` leaves in
+ * `target/wasm-modules`; ENCODER: folders of encoders, by default all that are released. SISKIN_CHROME and SISKIN_FIREFOX name the browsers; a browser that is not
  * there is left out. The page measures itself and posts what it found, so no driver is needed.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
-const [wasm = join(ROOT, "target/wasm-modules"), encoder = join(ROOT, "models/siskin-en")] =
-  process.argv.slice(2);
+const MODELS = join(ROOT, "models");
+const [wasm = join(ROOT, "target/wasm-modules"), ...given] = process.argv.slice(2);
+const released = () => readdirSync(MODELS).map((name) => join(MODELS, name));
+/** Folders of encoders by name. */
+const encoders = Object.fromEntries(
+  (given.length > 0 ? given : released()).map((folder) => [basename(folder), folder]),
+);
+const ENCODER_FILES = ["encoder.json", "tokenizer.json", "model.onnx"];
 
 const ENGINES = {
   tract: "tract/siskin_web_tract",
@@ -51,14 +57,15 @@ const TYPES = {
 
 /** Runs in the page: everything but the download is in `load_ms`. */
 const PAGE = `<!doctype html><meta charset="utf-8"><title>engines</title><script type="module">
-const ENCODER_FILES = ["encoder.json", "tokenizer.json", "model.onnx"];
 const RUNS = 15;
 const fetched = async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer());
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
 try {
-  const stem = new URLSearchParams(location.search).get("stem");
+  const asked = new URLSearchParams(location.search);
+  const stem = asked.get("stem");
+  const folder = "/encoder/" + asked.get("encoder") + "/";
   const code = await fetched("/wasm/" + stem + "_bg.wasm");
-  const files = await Promise.all(ENCODER_FILES.map((name) => fetched("/encoder/" + name)));
+  const files = await Promise.all(${JSON.stringify(ENCODER_FILES)}.map((name) => fetched(folder + name)));
   const glue = await import("/wasm/" + stem + ".js");
   const begin = performance.now();
   const { memory } = await glue.default({ module_or_path: await WebAssembly.compile(code) });
@@ -103,8 +110,8 @@ function serve() {
 
 function find(pathname) {
   if (pathname === "/index.html") return PAGE;
-  const [, folder, ...rest] = pathname.split("/");
-  const root = { wasm, encoder }[folder];
+  const [, kind, ...rest] = pathname.split("/");
+  const root = kind === "encoder" ? encoders[rest.shift()] : { wasm }[kind];
   if (root === undefined || rest.includes("..") || !existsSync(join(root, ...rest))) return;
   return readFileSync(join(root, ...rest));
 }
@@ -118,10 +125,10 @@ function receive(request, response, report) {
   });
 }
 
-/** One engine in a fresh browser. */
-async function measure({ server, next }, browser, stem) {
+/** One engine with one network in a fresh browser. */
+async function measure({ server, next }, browser, stem, encoder) {
   const profile = mkdtempSync(join(tmpdir(), "siskin-engines-"));
-  const address = `http://127.0.0.1:${server.address().port}/index.html?stem=${stem}`;
+  const address = `http://127.0.0.1:${server.address().port}/index.html?stem=${stem}&encoder=${encoder}`;
   const child = spawn(browser.path, [...browser.arguments(profile), address], { stdio: "ignore" });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   let timer;
@@ -142,9 +149,18 @@ async function measure({ server, next }, browser, stem) {
   }
 }
 
-function brotliBytes(stem) {
+function brotliBytes(path) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-  return brotliCompressSync(readFileSync(join(wasm, `${stem}_bg.wasm`)), { params }).length;
+  return brotliCompressSync(readFileSync(path), { params }).length;
+}
+
+/** What a page fetches of an encoder: hosts compress JSON and leave other files as they are. */
+function servedBytes(folder) {
+  const sizes = ENCODER_FILES.map((name) => {
+    const path = join(folder, name);
+    return name.endsWith(".json") ? brotliBytes(path) : readFileSync(path).length;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function row(cells) {
@@ -152,24 +168,29 @@ function row(cells) {
 }
 
 const served = await serve();
-row(["browser", "engine", "module, brotli", "load to ready", "8 tokens", "128 tokens", "memory"]);
-row(Array(7).fill("---"));
+const HEAD = ["browser", "encoder", "download", "engine", "module, brotli"];
+row([...HEAD, "load to ready", "8 tokens", "128 tokens", "memory"]);
+row(Array(HEAD.length + 4).fill("---"));
 for (const [name, browser] of Object.entries(BROWSERS)) {
   if (!existsSync(browser.path)) {
     process.stderr.write(`${name}: no ${browser.path}, left out\n`);
     continue;
   }
-  for (const [engine, stem] of Object.entries(ENGINES)) {
-    const result = await measure(served, browser, stem);
-    row([
-      name,
-      engine,
-      `${(brotliBytes(stem) / 1000).toFixed(0)} KB`,
-      `${result.load_ms.toFixed(0)} ms`,
-      `${result.median_8_ms.toFixed(1)} ms`,
-      `${result.median_128_ms.toFixed(0)} ms`,
-      `${(result.memory_bytes / 1e6).toFixed(1)} MB`,
-    ]);
+  for (const [encoder, folder] of Object.entries(encoders)) {
+    for (const [engine, stem] of Object.entries(ENGINES)) {
+      const result = await measure(served, browser, stem, encoder);
+      row([
+        name,
+        encoder,
+        `${(servedBytes(folder) / 1e6).toFixed(2)} MB`,
+        engine,
+        `${(brotliBytes(join(wasm, `${stem}_bg.wasm`)) / 1000).toFixed(0)} KB`,
+        `${result.load_ms.toFixed(0)} ms`,
+        `${result.median_8_ms.toFixed(1)} ms`,
+        `${result.median_128_ms.toFixed(0)} ms`,
+        `${(result.memory_bytes / 1e6).toFixed(1)} MB`,
+      ]);
+    }
   }
 }
 served.server.close();

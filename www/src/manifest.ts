@@ -20,7 +20,7 @@ export type SizedFile = FileEntry & { bytes: number };
 export interface Manifest {
   /** The text as it arrived. */
   json: string;
-  /** Checksum of the network's `encoder.json`. */
+  /** Checksum of the `encoder.json` of the network that reads queries. */
   encoder_id: string;
 }
 
@@ -29,9 +29,9 @@ export interface Manifest {
  * Throws `corrupt` when it is not a manifest. Versions are checked by the wasm module. */
 export function parseManifest(json: string, url: URL): Manifest {
   const { encoder } = parseObject(json, url);
-  const { id } = (encoder ?? {}) as { id?: unknown };
-  if (typeof id !== "string") throw notManifest(url);
-  return { json, encoder_id: id };
+  const { id, query_id = id } = (encoder ?? {}) as { id?: unknown; query_id?: unknown };
+  if (typeof query_id !== "string") throw notManifest(url);
+  return { json, encoder_id: query_id };
 }
 
 /** Reads from the bytes of `encoder.json` what its files must be, in the order of

@@ -70,6 +70,10 @@ pub struct IndexArguments {
     /// Folder with the encoder [default: the one that came with siskin].
     #[arg(long, value_name = "DIR")]
     pub encoder: Option<PathBuf>,
+    /// Folder with the encoder that pages load to read the queries of mode full: one that was distilled from
+    /// --encoder, and smaller [default: as --encoder].
+    #[arg(long, value_name = "DIR", conflicts_with = "no_runtime")]
+    pub query_encoder: Option<PathBuf>,
     /// Folder with the browser's files [default: the one that came with siskin].
     #[arg(long, value_name = "DIR")]
     pub runtime: Option<PathBuf>,

@@ -56,6 +56,14 @@ pub enum EncoderError {
         /// Name of the encoder of the passages.
         passages: String,
     },
+    /// Passages are to be encoded by an encoder that reads queries only.
+    #[error(
+        "encoder {name} reads queries only: encode passages with the encoder that it was distilled from, and give this one as --query-encoder"
+    )]
+    QueriesOnly {
+        /// Name of the encoder.
+        name: String,
+    },
     /// A file differs from what `encoder.json` says of it.
     #[error(
         "encoder file {file} is altered or cut short ({reason}): fetch or export the encoder again"

@@ -37,8 +37,13 @@ impl Encoder {
     /// What the encoder knows of every word piece.
     ///
     /// # Errors
-    /// When the encoder was not opened from a folder or has no rows, or when they are altered.
+    /// When the encoder was not opened from a folder or has no rows, or when they are altered;
+    /// [`EncoderError::QueriesOnly`] for one that was distilled to read queries.
     pub fn generic_rows(&self) -> Result<GenericRows> {
+        if self.manifest.queries_for.is_some() {
+            let name = self.manifest.name.clone();
+            return Err(EncoderError::QueriesOnly { name });
+        }
         rows::generic_rows(&self.read_rows()?, &self.manifest)
     }
 

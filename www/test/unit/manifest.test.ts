@@ -14,6 +14,11 @@ test("the encoder's checksum is read", () => {
   assert.deepEqual(parseManifest(json, URL_OF_MANIFEST), { json, encoder_id: "ab" });
 });
 
+test("another encoder may read queries", () => {
+  const json = JSON.stringify({ encoder: { id: "ab", query_id: "cd" } });
+  assert.deepEqual(parseManifest(json, URL_OF_MANIFEST), { json, encoder_id: "cd" });
+});
+
 test("what is not a manifest is refused with its address", () => {
   for (const text of ["", "<html>", "[]", "null", "{}", '{"encoder": {"id": 3}}']) {
     assert.throws(() => parseManifest(text, URL_OF_MANIFEST), {

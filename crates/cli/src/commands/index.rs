@@ -37,11 +37,14 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let mut site = read_site(&settings.site, talk)?;
     let mut staging = Staging::create(settings.output.clone())?;
     let encoder = open_encoder(&settings.encoder, talk)?;
+    let query_id = query_id(&encoder, settings.query_encoder.as_deref(), talk)?;
     let pages = std::mem::take(&mut site.pages);
-    let built = build(pages, &encoder, &settings, talk)?;
+    let mut built = build(pages, &encoder, &settings, talk)?;
+    built.bundle.manifest.encoder.query_id = query_id;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
-        write_runtime(runtime, &settings.encoder, &mut staging)?;
+        let encoder = settings.query_encoder.as_ref();
+        write_runtime(runtime, encoder.unwrap_or(&settings.encoder), &mut staging)?;
     }
     let receipt = staging.put_in_place(talk)?;
     report_problems(&site, arguments.verbose, talk);
@@ -56,6 +59,8 @@ struct Settings {
     output: Output,
     output_folder: PathBuf,
     encoder: PathBuf,
+    /// The encoder that pages load, where it is another one.
+    query_encoder: Option<PathBuf>,
     runtime: Option<PathBuf>,
     /// Folder of encoded passages; `None` keeps none.
     cache: Option<PathBuf>,
@@ -80,6 +85,7 @@ impl Settings {
             output_folder: output.folder().to_owned(),
             output,
             encoder,
+            query_encoder: arguments.query_encoder.clone(),
             runtime,
             passages: match arguments.lite {
                 true => LITE_PASSAGES,
@@ -108,6 +114,16 @@ fn open_encoder(folder: &Path, talk: Talk) -> Result<Encoder> {
     let encoder = Encoder::open(folder);
     spinner.finish_and_clear();
     Ok(encoder?)
+}
+
+/// The id of the encoder in `folder`, if it reads queries for what `passages` encodes.
+fn query_id(passages: &Encoder, folder: Option<&Path>, talk: Talk) -> Result<Option<String>> {
+    let Some(folder) = folder else {
+        return Ok(None);
+    };
+    let encoder = open_encoder(folder, talk)?;
+    encoder.check_reads_for(passages)?;
+    Ok((encoder.id() != passages.id()).then(|| encoder.id().to_owned()))
 }
 
 /// A bundle, and where the codes of its passages came from.

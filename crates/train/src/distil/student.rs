@@ -27,7 +27,7 @@ const ROUNDS: usize = 20;
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
     /// Width of word vectors.
-    #[arg(long, default_value_t = 48)]
+    #[arg(long, default_value_t = 56)]
     pub word_width: usize,
     /// Width of the layers' token vectors.
     #[arg(long, default_value_t = 256)]

@@ -115,7 +115,7 @@ impl EncoderReport {
 
     fn text(&self) -> String {
         let EncoderInfo { name, id, dim, .. } = &self.encoder;
-        let id: String = id.chars().take(12).collect();
+        let id = short(id);
         let mut text = format!(
             "encoder {name} ({id}), {dim} values; {}\n\n",
             buckets(&self.encoder)
@@ -317,9 +317,9 @@ impl BundleReport {
             self.pages,
             self.passages,
             self.encoder.name,
-            self.encoder.id.chars().take(12).collect::<String>(),
+            short(&self.encoder.id),
             self.encoder.dim,
-            buckets(&self.encoder),
+            buckets(&self.encoder) + &queries_by(&self.encoder),
             KindReport::header(),
         );
         self.shards.iter().for_each(|kind| text += &kind.row());
@@ -412,6 +412,18 @@ impl BundleReport {
     fn encoder_text(&self) -> String {
         self.encoder_files.iter().map(EncoderFile::text).collect()
     }
+}
+
+fn short(id: &str) -> String {
+    id.chars().take(12).collect()
+}
+
+/// What reads queries, where that is another encoder.
+fn queries_by(encoder: &EncoderInfo) -> String {
+    let id = encoder.query_id.as_deref();
+    id.map_or_else(String::new, |id| {
+        format!("\nqueries of mode full are read by encoder {}", short(id))
+    })
 }
 
 fn buckets(encoder: &EncoderInfo) -> String {
