@@ -112,7 +112,7 @@ pub(crate) fn sample_rows(samples: &Tensor, n: usize, seed: u64) -> Result<Tenso
 }
 
 /// The inverse of a symmetric positive definite `[dim, dim]` f64 matrix, through Cholesky.
-fn inverse(matrix: &Tensor) -> Result<Tensor> {
+pub(crate) fn inverse(matrix: &Tensor) -> Result<Tensor> {
     let dim = matrix.dim(0)?;
     let lower = cholesky(&matrix.to_device(&Device::Cpu)?.to_vec2::<f64>()?)?;
     let inverse_lower = invert_lower(&lower);

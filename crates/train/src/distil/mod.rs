@@ -107,18 +107,18 @@ pub fn run(args: &Args) -> Result<()> {
         "--checkpoint-every and --measure-every are 1 at least"
     );
     let teacher = Teacher::open(&args.teacher)?;
-    let student = first_student(args, &teacher)?;
     let texts = texts::gather(&args.texts, settings.spans, settings.seed)?;
     eprintln!("{} texts", texts.len());
     let cache = args.cache.as_deref().unwrap_or(&args.out);
     let lessons = teacher.lessons(&texts, cache)?;
     let (held_out, lessons) = lessons.split(settings.held_out);
+    let student = first_student(args, &teacher, &lessons)?;
     let mut trainer = Trainer::new(&student, &teacher, settings)?;
     train(&mut trainer, &lessons, &held_out, args)
 }
 
 /// The student from which training starts.
-fn first_student(args: &Args, teacher: &Teacher) -> Result<Student> {
+fn first_student(args: &Args, teacher: &Teacher, lessons: &Lessons) -> Result<Student> {
     if !args.resume {
         ensure!(
             !args.out.join("state.json").exists(),
@@ -133,7 +133,7 @@ fn first_student(args: &Args, teacher: &Teacher) -> Result<Student> {
             sources: args.texts.iter().map(Source::name).collect(),
             config,
         };
-        return Student::begin(state, teacher);
+        return Student::begin(state, teacher, lessons);
     }
     let student = Student::load(&args.out)?;
     let begun = &student.state;
@@ -159,6 +159,11 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
     let end = trainer.step() + left.min(args.stop_after.unwrap_or(left));
     let progress = progress_bar(settings.steps)?;
     progress.set_position(trainer.step() as u64);
+    if trainer.step() == 0 {
+        let measured = trainer.measure(held_out)?;
+        report(&args.out, &json!({ "step": 0, "held_out": measured }))?;
+        progress.suspend(|| eprintln!("step 0: {measured}"));
+    }
     let batches = lessons.batches(settings.batch_tokens, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
         let loss = trainer.train_on(lessons, &batch).with_context(|| {

@@ -14,14 +14,18 @@ use candle_core::{DType, Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use super::teacher::Teacher;
+use super::teacher::{Lessons, Teacher};
 use crate::bert::{Bert, Config};
 use crate::checkpoint::{Replacement, finish_replacing, load_optional, load_tensors};
-use crate::init::{cholesky, gaussian, invert_lower};
+use crate::init::{cholesky, gaussian, inverse, invert_lower};
 use crate::wta::Head;
 
 /// Rounds after which the words' principal directions stand still enough.
 const ROUNDS: usize = 20;
+/// Batches over which the last map is fitted.
+const FITTED_BATCHES: usize = 40;
+/// What is added to each square of the fit, as a share of its tokens.
+const RIDGE: f64 = 1e-4;
 
 /// Shapes of a student.
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +76,7 @@ impl Shape {
             teacher.dim
         );
         Ok(Config {
-            vocab_size: teacher.words.dim(0)?,
+            vocab_size: teacher.vocabulary,
             hidden_size: self.width,
             num_hidden_layers: self.layers,
             num_attention_heads: self.attention_heads,
@@ -112,27 +116,61 @@ pub struct Student {
 }
 
 impl Student {
-    /// A student that has learned nothing: its word vectors are the teacher's along their principal directions,
-    /// all else is random.
+    /// A student that has made no step. Its word vectors are what the teacher says of each piece alone, along the
+    /// directions in which that varies most for the winners; its layers add nothing yet; its last map is the one of least
+    /// squares over `lessons`. So it begins as a bag of words, and all steps are spent on what words mean together.
     ///
     /// # Errors
-    /// When the words' vectors do not vary.
-    pub fn begin(state: State, teacher: &Teacher) -> Result<Self> {
+    /// When the words' vectors do not vary, or the teacher fails.
+    pub fn begin(state: State, teacher: &Teacher, lessons: &Lessons) -> Result<Self> {
         let mut weights = HashMap::new();
         for (seed, (name, shape)) in (state.settings.seed..).zip(shapes(&state.config)) {
             weights.insert(name.clone(), first_weight(&name, &shape, seed)?);
         }
-        let words = principal(
-            &teacher.words,
-            state.config.word_width(),
-            state.settings.seed,
-        )?;
+        let metrics = teacher.metrics()?;
+        let metric = metrics.first().context("the teacher has no bucket")?;
+        let lone = teacher.lone_pieces()?.matmul(metric)?;
+        let words = principal(&lone, state.config.word_width(), state.settings.seed)?;
         weights.insert("embeddings.word_embeddings.weight".to_owned(), words);
-        Ok(Self {
+        let mut student = Self {
             state,
             weights,
             optimizer: None,
-        })
+        };
+        student.fit_output(lessons)?;
+        Ok(student)
+    }
+
+    /// Sets the last map to the one of least squares from the last layer to the teacher's vectors.
+    fn fit_output(&mut self, lessons: &Lessons) -> Result<()> {
+        let bert = self.bert()?;
+        let config = &self.state.config;
+        let (width, dim) = (config.hidden_size, config.output_width());
+        let mut inner = Tensor::zeros((width + 1, width + 1), DType::F64, &Device::Cpu)?;
+        let mut outer = Tensor::zeros((width + 1, dim), DType::F64, &Device::Cpu)?;
+        let settings = &self.state.settings;
+        let batches = lessons.batches(settings.batch_tokens, settings.seed);
+        for batch in batches.take(FITTED_BATCHES) {
+            let batch = lessons.batch(&batch)?;
+            let layers = bert.forward(&batch.input_ids, &batch.input_ids.ones_like()?)?;
+            let last = layers.last().context("the network has no layer")?;
+            let tokens = last.flatten_to(1)?.to_dtype(DType::F64)?;
+            let ones = Tensor::ones((tokens.dim(0)?, 1), DType::F64, &Device::Cpu)?;
+            let tokens = Tensor::cat(&[&tokens, &ones], 1)?;
+            let wanted = batch.wanted.flatten_to(1)?.to_dtype(DType::F64)?;
+            inner = (inner + tokens.t()?.matmul(&tokens)?)?;
+            outer = (outer + tokens.t()?.matmul(&wanted)?)?;
+        }
+        let count = inner.get(width)?.get(width)?.to_scalar::<f64>()?;
+        let ridge = (Tensor::eye(width + 1, DType::F64, &Device::Cpu)? * (RIDGE * count))?;
+        let map = inverse(&(inner + ridge)?)?
+            .matmul(&outer)?
+            .to_dtype(DType::F32)?;
+        let weight = map.narrow(0, 0, width)?.t()?.contiguous()?;
+        for (part, value) in [("weight", weight), ("bias", map.get(width)?)] {
+            self.weights.insert(format!("output_project.{part}"), value);
+        }
+        Ok(())
     }
 
     /// Reads the student in `folder`.
@@ -240,12 +278,16 @@ fn shapes(config: &Config) -> Vec<(String, Vec<usize>)> {
     shapes
 }
 
-/// Norms begin at 1 and 0, biases at 0, tables small, and matrices so that rows keep their length.
+/// Norms begin at 1 and 0, biases and what layers add to their input at 0, tables small, and other matrices so that
+/// rows keep their length.
 fn first_weight(name: &str, shape: &[usize], seed: u64) -> Result<Tensor> {
     let device = &Device::Cpu;
     let weight = match shape {
         [width] if name.ends_with("LayerNorm.weight") => Tensor::ones(*width, DType::F32, device)?,
         [width] => Tensor::zeros(*width, DType::F32, device)?,
+        [rows, width] if name.ends_with("output.dense.weight") => {
+            Tensor::zeros((*rows, *width), DType::F32, device)?
+        }
         [rows, width] => {
             let factor = if name.starts_with("embeddings.") {
                 0.1
@@ -259,7 +301,7 @@ fn first_weight(name: &str, shape: &[usize], seed: u64) -> Result<Tensor> {
     Ok(weight)
 }
 
-/// `vectors` (`[rows, dim]`) along the `width` directions in which they vary most, found by subspace iteration.
+/// `vectors` (`[rows, dim]`), centred, along the `width` directions in which they vary most, found by subspace iteration.
 fn principal(vectors: &Tensor, width: usize, seed: u64) -> Result<Tensor> {
     let vectors = vectors.to_dtype(DType::F64)?;
     let centred = vectors.broadcast_sub(&vectors.mean_keepdim(0)?)?;
@@ -268,7 +310,7 @@ fn principal(vectors: &Tensor, width: usize, seed: u64) -> Result<Tensor> {
     for _ in 0..ROUNDS {
         directions = orthonormal(&scatter.matmul(&directions)?)?;
     }
-    Ok(vectors.matmul(&directions)?.to_dtype(DType::F32)?)
+    Ok(centred.matmul(&directions)?.to_dtype(DType::F32)?)
 }
 
 /// An orthonormal base of what the columns of `matrix` span: `matrix · L⁻ᵀ` with `L Lᵀ = matrixᵀ · matrix`.
@@ -300,7 +342,8 @@ mod tests {
         let vectors = Tensor::from_vec(rows, (60, 3), &Device::Cpu)?;
         let narrow = principal(&vectors, 2, 1)?;
         let lengths = |of: &Tensor| Ok::<_, anyhow::Error>(of.sqr()?.sum(1)?.to_vec1::<f32>()?);
-        let whole = lengths(&vectors.to_dtype(DType::F32)?)?;
+        let centred = vectors.broadcast_sub(&vectors.mean_keepdim(0)?)?;
+        let whole = lengths(&centred.to_dtype(DType::F32)?)?;
         for (kept, whole) in lengths(&narrow)?.iter().zip(whole) {
             assert!((kept - whole).abs() < 1e-3, "{kept} of {whole}");
         }

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 use half::f16;
 use rayon::prelude::*;
 use serde::Deserialize;
 use siskin_core::container::sha256_hex;
 
 use crate::checkpoint::Bucket;
+use crate::init::cholesky;
 use crate::onnx::read::Written;
 use crate::random::Random;
 use crate::rows::{VectorCache, fingerprint, progress};
@@ -35,8 +36,8 @@ pub struct Teacher {
     pub heads: Vec<Head>,
     /// Mean of its unit-length query vectors: `[dim]`.
     pub query_mean: Vec<f32>,
-    /// Vectors of its word pieces: `[pieces, dim]`.
-    pub words: Tensor,
+    /// Word pieces in its vocabulary.
+    pub vocabulary: usize,
     network: siskin_lean::Network,
     tokenizer: Tokenizer,
 }
@@ -75,7 +76,7 @@ impl Teacher {
             "{} is a student itself: name its teacher",
             folder.display()
         );
-        let words = written.words().with_context(unfit)?;
+        let (vocabulary, _) = written.words().with_context(unfit)?.dims2()?;
         let network = siskin_lean::Network::read(onnx.into()).with_context(unfit)?;
         Ok(Self {
             id: sha256_hex(&json),
@@ -85,7 +86,7 @@ impl Teacher {
             buckets: manifest.buckets,
             query_mean: manifest.query_mean,
             heads,
-            words,
+            vocabulary,
             network,
         })
     }
@@ -125,12 +126,61 @@ impl Teacher {
         })
     }
 
+    /// The vector of every word piece as a text of its own: `[pieces of the vocabulary, dim]`.
+    ///
+    /// # Errors
+    /// When tokenizer or network fail.
+    pub fn lone_pieces(&self) -> Result<Tensor> {
+        let empty = self.tokenizer.encode("")?;
+        let &[first, last] = empty.as_slice() else {
+            anyhow::bail!(
+                "the tokenizer wraps no text in {} pieces, not in two",
+                empty.len()
+            )
+        };
+        let bar = progress("word pieces alone", self.vocabulary as u64)?;
+        let vector = |piece: u32| {
+            let seen = self.token_vectors(&[first, piece, last])?;
+            bar.inc(1);
+            Ok(seen[self.dim..2 * self.dim].to_vec())
+        };
+        let vectors = (0..u32::try_from(self.vocabulary)?)
+            .into_par_iter()
+            .map(vector);
+        let vectors = vectors.collect::<Result<Vec<_>>>()?.concat();
+        bar.finish();
+        Ok(Tensor::from_vec(
+            vectors,
+            (self.vocabulary, self.dim),
+            &Device::Cpu,
+        )?)
+    }
+
+    /// By bucket: `L` with `L Lᵀ = Wᵀ W / n`, so that `|x L|²` is the mean square of what `x` adds to the
+    /// activations: `[dim, dim]`.
+    ///
+    /// # Errors
+    /// When a head's weights are not finite.
+    pub fn metrics(&self) -> Result<Vec<Tensor>> {
+        self.heads.iter().map(metric).collect()
+    }
+
     /// `[pieces, dim]`.
     fn token_vectors(&self, pieces: &[u32]) -> Result<Vec<f32>> {
         let output = self.network.run(pieces);
         let output = output.map_err(|error| anyhow!("the teacher failed: {error}"))?;
         Ok(output.hidden)
     }
+}
+
+fn metric(head: &Head) -> Result<Tensor> {
+    let weight = head.weight.to_dtype(DType::F64)?;
+    let (n, dim) = weight.dims2()?;
+    let gram = (weight.t()?.matmul(&weight)? / n as f64)?;
+    let ridge = (Tensor::eye(dim, DType::F64, &Device::Cpu)? * 1e-9)?;
+    let lower = cholesky(&(gram + ridge)?.to_vec2::<f64>()?)?;
+    let lower = Tensor::from_vec(lower.concat(), (dim, dim), &Device::Cpu)?;
+    Ok(lower.to_dtype(DType::F32)?)
 }
 
 /// Texts with the teacher's token vectors.

@@ -15,7 +15,6 @@ use super::Settings;
 use super::student::{State, Student};
 use super::teacher::{Batch, Lessons, Teacher};
 use crate::bert::Bert;
-use crate::init::cholesky;
 use crate::optimizer::{AdamW, Group, schedule};
 use crate::wta::{Head, Winners};
 
@@ -30,7 +29,7 @@ pub struct Trainer {
     variables: Vec<(String, Var)>,
     optimizer: AdamW,
     state: State,
-    /// By bucket: `L`, `[dim, dim]`.
+    /// By bucket: see [`Teacher::metrics`].
     metrics: Vec<Tensor>,
     heads: Vec<Head>,
     /// `[dim]`.
@@ -66,7 +65,7 @@ impl Trainer {
     /// Takes up `student` where it stands.
     ///
     /// # Errors
-    /// When a weight or a moment is missing, or the teacher's dimensions depend on each other.
+    /// When a weight or a moment is missing.
     pub fn new(student: &Student, teacher: &Teacher, settings: &Settings) -> Result<Self> {
         let mut variables: Vec<(String, Var)> = student
             .weights
@@ -82,13 +81,12 @@ impl Trainer {
         if let Some(saved) = &student.optimizer {
             optimizer.restore(saved, student.state.step)?;
         }
-        let metrics = teacher.heads.iter().map(metric);
         Ok(Self {
             bert,
             variables,
             optimizer,
             state: student.state.clone(),
-            metrics: metrics.collect::<Result<_>>()?,
+            metrics: teacher.metrics()?,
             heads: teacher.heads.clone(),
             query_mean: Tensor::new(teacher.query_mean.as_slice(), &Device::Cpu)?,
         })
@@ -219,17 +217,6 @@ fn token_vectors(bert: &Bert, batch: &Batch) -> Result<Tensor> {
 fn unit(vectors: &Tensor) -> Result<Tensor> {
     let lengths = (vectors.sqr()?.sum_keepdim(D::Minus1)? + 1e-12)?.sqrt()?;
     Ok(vectors.broadcast_div(&lengths)?)
-}
-
-/// `L` with `L Lᵀ = Wᵀ W / n`.
-fn metric(head: &Head) -> Result<Tensor> {
-    let weight = head.weight.to_dtype(DType::F64)?;
-    let (n, dim) = weight.dims2()?;
-    let gram = (weight.t()?.matmul(&weight)? / n as f64)?;
-    let ridge = (Tensor::eye(dim, DType::F64, &Device::Cpu)? * 1e-9)?;
-    let lower = cholesky(&(gram + ridge)?.to_vec2::<f64>()?)?;
-    let lower = Tensor::from_vec(lower.concat(), (dim, dim), &Device::Cpu)?;
-    Ok(lower.to_dtype(DType::F32)?)
 }
 
 /// Matrices decay, norms and biases do not.
