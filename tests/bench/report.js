@@ -110,7 +110,7 @@ const TABLES = [
     head: ["CPU", "once more", "peak memory", "files", "raw", "as served"],
     row: ({ index }) => [
       cell(index, ({ cpu_s }) => cpu(cpu_s)),
-      cell(index, ({ again_cpu_s }) => cpu(again_cpu_s)),
+      cell(index, ({ again_cpu_s }) => (again_cpu_s === undefined ? "—" : cpu(again_cpu_s))),
       cell(index, ({ rss_bytes }) => (rss_bytes === undefined ? MISSING : kilobytes(rss_bytes))),
       cell(index, ({ files }) => group(files)),
       cell(index, ({ raw_bytes }) => kilobytes(raw_bytes)),
