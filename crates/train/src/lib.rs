@@ -29,6 +29,7 @@ pub mod fit;
 pub mod init;
 pub mod loss;
 pub mod measure;
+mod metrics;
 pub mod mine;
 pub mod onnx;
 pub mod optimizer;

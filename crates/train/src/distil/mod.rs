@@ -14,15 +14,14 @@ pub mod teacher;
 mod texts;
 mod trainer;
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::metrics::Metrics;
 use crate::rows::texts::Source;
 use student::{Shape, State, Student};
 use teacher::{Lessons, Teacher};
@@ -106,48 +105,49 @@ pub fn run(args: &Args) -> Result<()> {
         settings.checkpoint_every > 0 && settings.measure_every > 0,
         "--checkpoint-every and --measure-every are 1 at least"
     );
+    ensure!(
+        args.resume || !args.out.join("state.json").exists(),
+        "{} holds a student: --resume, or another --out",
+        args.out.display()
+    );
     let teacher = Teacher::open(&args.teacher)?;
+    let asked = State {
+        teacher: teacher.id.clone(),
+        settings: settings.clone(),
+        step: 0,
+        sources: args.texts.iter().map(Source::name).collect(),
+        config: settings.shape.config(&teacher)?,
+    };
+    let begun = args.resume.then(|| resumed(&asked, args)).transpose()?;
     let texts = texts::gather(&args.texts, settings.spans, settings.seed)?;
     eprintln!("{} texts", texts.len());
     let cache = args.cache.as_deref().unwrap_or(&args.out);
     let lessons = teacher.lessons(&texts, cache)?;
     let (held_out, lessons) = lessons.split(settings.held_out);
-    let student = first_student(args, &teacher, &lessons)?;
+    let student = match begun {
+        Some(student) => student,
+        None => Student::begin(asked, &teacher, &lessons)?,
+    };
     let mut trainer = Trainer::new(&student, &teacher, settings)?;
     train(&mut trainer, &lessons, &held_out, args)
 }
 
-/// The student from which training starts.
-fn first_student(args: &Args, teacher: &Teacher, lessons: &Lessons) -> Result<Student> {
-    if !args.resume {
-        ensure!(
-            !args.out.join("state.json").exists(),
-            "{} holds a student: --resume, or another --out",
-            args.out.display()
-        );
-        let config = args.settings.shape.config(teacher)?;
-        let state = State {
-            teacher: teacher.id.clone(),
-            settings: args.settings.clone(),
-            step: 0,
-            sources: args.texts.iter().map(Source::name).collect(),
-            config,
-        };
-        return Student::begin(state, teacher, lessons);
-    }
+/// The student in --out, if it was begun as is asked now.
+fn resumed(asked: &State, args: &Args) -> Result<Student> {
     let student = Student::load(&args.out)?;
     let begun = &student.state;
     ensure!(
-        begun.teacher == teacher.id,
+        begun.teacher == asked.teacher,
         "the student's teacher was {:.12}, {} is {:.12}",
         begun.teacher,
         args.teacher.display(),
-        teacher.id
+        asked.teacher
     );
     ensure!(
-        begun.settings == args.settings,
-        "resume with the same settings: it was begun with {}",
-        serde_json::to_string(&begun.settings)?
+        begun.settings == asked.settings && begun.sources == asked.sources,
+        "resume with the same settings and texts: it was begun with {} of {}",
+        serde_json::to_string(&begun.settings)?,
+        begun.sources.join(", ")
     );
     Ok(student)
 }
@@ -157,32 +157,24 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
     let settings = &args.settings;
     let left = settings.steps.saturating_sub(trainer.step());
     let end = trainer.step() + left.min(args.stop_after.unwrap_or(left));
+    let mut metrics = Metrics::open(&args.out, trainer.step())?;
     let progress = progress_bar(settings.steps)?;
     progress.set_position(trainer.step() as u64);
     if trainer.step() == 0 {
         let measured = trainer.measure(held_out)?;
-        report(&args.out, &json!({ "step": 0, "held_out": measured }))?;
+        metrics.write(&json!({ "step": 0, "held_out": measured }))?;
         progress.suspend(|| eprintln!("step 0: {measured}"));
     }
     let batches = lessons.batches(settings.batch_tokens, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
-        let loss = trainer.train_on(lessons, &batch).with_context(|| {
-            let kept = trainer.step() - trainer.step() % settings.checkpoint_every;
-            let at = trainer.step() + 1;
-            format!(
-                "stopped at step {at}; {} holds step {kept}",
-                args.out.display()
-            )
-        })?;
+        let loss = trainer.train_on(lessons, &batch);
+        let loss = loss.with_context(|| stopped_at(trainer.step(), args))?;
         progress.set_message(format!("loss {loss:.4}"));
         progress.inc(1);
         let step = trainer.step();
         if step == end || step.is_multiple_of(settings.measure_every) {
             let measured = trainer.measure(held_out)?;
-            report(
-                &args.out,
-                &json!({ "step": step, "loss": loss, "held_out": measured }),
-            )?;
+            metrics.write(&json!({ "step": step, "loss": loss, "held_out": measured }))?;
             progress.suspend(|| eprintln!("step {step}: {measured}"));
         }
         if step == end || step.is_multiple_of(settings.checkpoint_every) {
@@ -193,13 +185,13 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
     Ok(())
 }
 
-/// Appends a line to `metrics.jsonl` beside the student.
-fn report(folder: &Path, line: &serde_json::Value) -> Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let path = folder.join("metrics.jsonl");
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    let written = file.and_then(|mut file| writeln!(file, "{line}"));
-    written.with_context(|| format!("cannot write {}", path.display()))
+/// Where a run that cannot go on stands.
+fn stopped_at(steps: usize, args: &Args) -> String {
+    let kept = match steps - steps % args.settings.checkpoint_every {
+        0 => "nothing had been kept".to_owned(),
+        kept => format!("{} holds step {kept} at least", args.out.display()),
+    };
+    format!("stopped at step {}; {kept}", steps + 1)
 }
 
 fn progress_bar(steps: usize) -> Result<ProgressBar> {

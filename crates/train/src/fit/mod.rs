@@ -12,8 +12,6 @@ pub mod recipe;
 pub mod settings;
 pub mod trainer;
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -25,6 +23,7 @@ use crate::base::Base;
 use crate::checkpoint::{Checkpoint, State};
 use crate::collection::Collection;
 use crate::init::{random_head, whitened_head};
+use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
 use crate::sample::{mixed_texts, token_vectors};
 use crate::wta::weight_mask;
@@ -251,19 +250,19 @@ fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -
     let progress = progress_bar(settings.steps)?;
     progress.set_position(trainer.step() as u64);
     if trainer.step() == 0 {
-        metrics.held_out(&trainer, data)?;
+        metrics.write(&held_out_line(&trainer, data)?)?;
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
         let batch = data.batch(&batch, trainer.step(), settings.seed);
         let report = trainer.train_on(&batch);
         let report = report.with_context(|| stopped_at(trainer.step(), args))?;
-        metrics.step(trainer.step(), &report)?;
+        metrics.write(&step_line(trainer.step(), &report))?;
         progress.set_message(format!("loss {:.4}", report.loss));
         progress.inc(1);
         if trainer.step() == settings.steps || trainer.step().is_multiple_of(settings.measure_every)
         {
-            metrics.held_out(&trainer, data)?;
+            metrics.write(&held_out_line(&trainer, data)?)?;
         }
         if trainer.step() == end || trainer.step().is_multiple_of(settings.checkpoint_every) {
             trainer.checkpoint()?.save(&args.out)?;
@@ -288,71 +287,26 @@ fn progress_bar(steps: usize) -> Result<ProgressBar> {
     Ok(ProgressBar::new(steps as u64).with_style(style))
 }
 
-/// `metrics.jsonl` beside the checkpoint: one object a line, appended.
-struct Metrics {
-    file: File,
+/// What a step reports, as a line of metrics.
+fn step_line(step: usize, report: &StepReport) -> serde_json::Value {
+    json!({
+        "step": step,
+        "loss": report.loss,
+        "ranking": report.ranking,
+        "distillation": report.distillation,
+        "gradient_norm": report.gradient_norm,
+        "schedule": report.schedule,
+    })
 }
 
-impl Metrics {
-    /// Lines of steps that are made again, since no checkpoint has them, are dropped.
-    fn open(folder: &Path, step: usize) -> Result<Self> {
-        std::fs::create_dir_all(folder)?;
-        let path = folder.join("metrics.jsonl");
-        let cannot_write = || format!("cannot write {}", path.display());
-        let kept = match step {
-            0 => String::new(),
-            _ => lines_up_to(&std::fs::read_to_string(&path).unwrap_or_default(), step),
-        };
-        let partial = folder.join("metrics.jsonl.partial");
-        std::fs::write(&partial, kept).with_context(cannot_write)?;
-        std::fs::rename(&partial, &path).with_context(cannot_write)?;
-        let file = OpenOptions::new().append(true).open(&path);
-        Ok(Self {
-            file: file.with_context(cannot_write)?,
-        })
-    }
-
-    fn step(&mut self, step: usize, report: &StepReport) -> Result<()> {
-        self.write(&json!({
-            "step": step,
-            "loss": report.loss,
-            "ranking": report.ranking,
-            "distillation": report.distillation,
-            "gradient_norm": report.gradient_norm,
-            "schedule": report.schedule,
-        }))
-    }
-
-    fn write(&mut self, line: &serde_json::Value) -> Result<()> {
-        Ok(writeln!(self.file, "{line}")?)
-    }
-
-    fn held_out(&mut self, trainer: &Trainer, data: &Data) -> Result<()> {
-        let scores = trainer.measure(&data.held_out)?;
-        self.write(&json!({ "step": trainer.step(), "held_out": scores }))
-    }
-}
-
-/// The lines of a metrics file that are of a step up to `step`; one that was not finished is none.
-fn lines_up_to(text: &str, step: usize) -> String {
-    let is_kept = |line: &&str| {
-        let line: Option<serde_json::Value> = serde_json::from_str(line).ok();
-        let made = line.and_then(|line| line.get("step")?.as_u64());
-        made.is_some_and(|made| made <= step as u64)
-    };
-    let kept = text.lines().filter(is_kept);
-    kept.map(|line| format!("{line}\n")).collect()
+fn held_out_line(trainer: &Trainer, data: &Data) -> Result<serde_json::Value> {
+    let scores = trainer.measure(&data.held_out)?;
+    Ok(json!({ "step": trainer.step(), "held_out": scores }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn metrics_of_steps_that_are_made_again_are_dropped() {
-        let text = "{\"step\":0}\n{\"step\":2}\n{\"step\":3}\n{\"ste";
-        assert_eq!(lines_up_to(text, 2), "{\"step\":0}\n{\"step\":2}\n");
-    }
 
     #[test]
     fn a_full_gpu_is_told_with_what_to_lower() {
