@@ -136,12 +136,17 @@ function buildIndex(name, system, folder) {
     return readJson(`${resolve(options.bundle)}.cost.json`) ?? {};
   }
   const passages = join(out, "passages", options.growth ? GROWTH.site : name);
+  if (options.growth && !existsSync(passages)) {
+    throw new Error(`measure ${GROWTH.site} first: --growth takes up the passages that it leaves`);
+  }
   if (!options.growth) rmSync(passages, { recursive: true, force: true });
   const command = SYSTEMS.siskin.command(folder, index, passages);
   const first = indexed(base, command);
-  if (options.growth) return { again_cpu_s: first.cpu_s, again_rss_bytes: first.rss_bytes };
-  const { cpu_s, rss_bytes } = indexed(base, command);
-  return { ...first, again_cpu_s: cpu_s, again_rss_bytes: rss_bytes };
+  if (options.growth) {
+    const { cpu_s, ...others } = first;
+    return { ...others, again_cpu_s: cpu_s };
+  }
+  return { ...first, again_cpu_s: indexed(base, command).cpu_s };
 }
 
 /** What a command line that makes an index costs. */

@@ -30,7 +30,7 @@ export interface Manifest {
 export function parseManifest(json: string, url: URL): Manifest {
   const { encoder } = parseObject(json, url);
   const { id, query_id = id } = (encoder ?? {}) as { id?: unknown; query_id?: unknown };
-  if (typeof query_id !== "string") throw notManifest(url);
+  if (typeof id !== "string" || typeof query_id !== "string") throw notManifest(url);
   return { json, encoder_id: query_id };
 }
 

@@ -73,7 +73,7 @@ impl<'a, F: Fields> Reading<'a, F> {
         number.unwrap_or_default()
     }
 
-    /// A text that may be missing.
+    /// A text that may be missing; what else stands in its place is taken for missing.
     pub fn optional_text(&self, name: &str) -> Option<String> {
         self.fields.as_ref()?.text(name)
     }

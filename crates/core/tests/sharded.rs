@@ -318,6 +318,19 @@ fn a_question_takes_three_rounds() {
 }
 
 #[test]
+fn queries_may_be_read_by_another_encoder() {
+    let mut bundle = site_in(tiny_shards());
+    let own = bundle.manifest.encoder.id.clone();
+    assert!(bundle.manifest.check_encoder("another").is_err());
+    bundle.manifest.encoder.query_id = Some("another".to_owned());
+    let manifest = Manifest::parse(&bundle.manifest_json().unwrap()).unwrap();
+    for id in [own.as_str(), "another"] {
+        manifest.check_encoder(id).unwrap();
+    }
+    assert!(manifest.check_encoder("a third").is_err());
+}
+
+#[test]
 fn a_manifest_comes_back_from_its_text() {
     for shards in [tiny_shards(), ShardSizes::default()] {
         let bundle = site_in(shards);

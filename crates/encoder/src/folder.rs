@@ -40,10 +40,7 @@ impl Encoder {
     /// When the encoder was not opened from a folder or has no rows, or when they are altered;
     /// [`EncoderError::QueriesOnly`] for one that was distilled to read queries.
     pub fn generic_rows(&self) -> Result<GenericRows> {
-        if self.manifest.queries_for.is_some() {
-            let name = self.manifest.name.clone();
-            return Err(EncoderError::QueriesOnly { name });
-        }
+        self.check_reads_passages()?;
         rows::generic_rows(&self.read_rows()?, &self.manifest)
     }
 

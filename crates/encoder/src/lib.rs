@@ -139,6 +139,16 @@ impl Encoder {
         })
     }
 
+    /// Refuses an encoder that was distilled to read queries only.
+    #[cfg(not(target_family = "wasm"))]
+    fn check_reads_passages(&self) -> Result<()> {
+        let name = self.manifest.name.clone();
+        match self.manifest.queries_for {
+            Some(_) => Err(EncoderError::QueriesOnly { name }),
+            None => Ok(()),
+        }
+    }
+
     /// What a bundle remembers of the encoder that made its codes.
     #[must_use]
     pub fn info(&self) -> EncoderInfo {

@@ -119,6 +119,7 @@ fn evaluate_modes(
         return settings.modes.iter().map(words).collect();
     };
     let encoder = open_encoder(settings.encoder.as_deref(), widest)?;
+    let query_encoder = query_encoder(&encoder, settings.query_encoder.as_deref())?;
     let site = Site::encode(
         pages.to_vec(),
         &encoder,
@@ -127,25 +128,20 @@ fn evaluate_modes(
     )?;
     let engine = site.engine(settings.build.clone(), settings.lite)?;
     let queries = match settings.modes.contains(&Mode::Full) {
-        true => encoded_queries(dataset, &encoder, settings.query_encoder.as_deref())?,
+        true => encode_queries(&dataset.queries, query_encoder.as_ref().unwrap_or(&encoder))?,
         false => Vec::new(),
     };
     let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries, settings.code_shards);
     settings.modes.iter().map(evaluate).collect()
 }
 
-/// The queries as the network sees them: the encoder of the passages, or the one in `folder`.
-fn encoded_queries(
-    dataset: &Dataset,
-    passages: &Encoder,
-    folder: Option<&Path>,
-) -> Result<Vec<EncodedQuery>> {
-    let Some(folder) = folder else {
-        return encode_queries(&dataset.queries, passages);
-    };
-    let encoder = Encoder::open(folder)?;
-    encoder.check_reads_for(passages)?;
-    encode_queries(&dataset.queries, &encoder)
+/// The encoder in `folder`, which reads queries for what `passages` encodes.
+fn query_encoder(passages: &Encoder, folder: Option<&Path>) -> Result<Option<Encoder>> {
+    let encoder = folder.map(Encoder::open).transpose()?;
+    if let Some(encoder) = &encoder {
+        encoder.check_reads_for(passages)?;
+    }
+    Ok(encoder)
 }
 
 /// One mode on one engine, whose pages are the documents of `dataset` in order. `encoded` are the

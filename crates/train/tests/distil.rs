@@ -75,7 +75,7 @@ impl Bench {
 
     fn distil(&self, options: &str) -> Result<()> {
         let line = format!(
-            "distil --teacher @teacher --texts @animals --word-width 6 --width 8 --layers 1 \
+            "distil --teacher @teacher --texts @animals --word-width 6 --width 12 --layers 1 \
              --attention-heads 2 --feed-forward 16 --spans 200 --held-out 20 --steps 300 \
              --batch-tokens 64 --learning-rate 0.01 --warm-up-steps 5 --measure-every 100 \
              --checkpoint-every 10 {options}"
@@ -156,6 +156,12 @@ fn a_student_is_exported_as_an_encoder_of_queries() -> Result<()> {
             same += found.iter().filter(|each| wanted.contains(each)).count();
             all += wanted.len();
         }
+        let dense: Vec<f32> = serde_json::from_value(text["dense"].clone())?;
+        let mean = |at: usize| found.hidden.iter().skip(at).step_by(8).sum::<f32>();
+        let mean: Vec<f32> = (0..8).map(mean).collect();
+        let length = mean.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let cosine = mean.iter().zip(&dense).map(|(a, b)| a * b).sum::<f32>() / length;
+        assert!(cosine > 0.99, "{cosine} for {}", text["text"]);
     }
     assert!(same * 10 > all * 9, "{same} winners of {all} in 8 bits");
 
@@ -173,10 +179,12 @@ fn a_student_is_exported_as_an_encoder_of_queries() -> Result<()> {
 fn sizes_that_make_no_network_are_refused() -> Result<()> {
     let bench = Bench::new()?;
     for (options, wanted) in [
-        ("--attention-heads 3", "does not divide --width 8"),
+        ("--attention-heads 5", "does not divide --width 12"),
         ("--word-width 9", "more than the teacher's 8"),
         ("--layers 0", "1 at least"),
         ("--measure-every 0", "1 at least"),
+        ("--held-out 0", "1 at least"),
+        ("--held-out 5000", "give more texts"),
         (
             "--learning-rate 1e30 --max-gradient-norm 1e30",
             "lower --learning-rate",

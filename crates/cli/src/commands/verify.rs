@@ -122,7 +122,7 @@ impl Check<'_> {
         self.problems.extend(problems.collect::<Vec<_>>());
     }
 
-    /// Whether the encoder, if there is one, is whole and the one that made the codes.
+    /// Whether the encoder, if there is one, is whole and one that the index answers.
     fn encoder(&mut self) {
         let folder = self.bundle.encoder_folder();
         if folder.join(ENCODER_MANIFEST).is_file() && self.problems.is_empty() {

@@ -79,6 +79,7 @@ impl Encoder {
         pooling: Pooling,
         mut note: impl FnMut(&str),
     ) -> Result<PassageStore<'_>> {
+        self.check_reads_passages()?;
         let own = self.passage_pooling()?;
         let mean = PassagePooling::default();
         let (pooling, suffix) = match pooling {

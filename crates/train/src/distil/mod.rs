@@ -105,22 +105,31 @@ pub fn run(args: &Args) -> Result<()> {
         settings.checkpoint_every > 0 && settings.measure_every > 0,
         "--checkpoint-every and --measure-every are 1 at least"
     );
+    ensure!(settings.held_out > 0, "--held-out is 1 at least");
     ensure!(
         args.resume || !args.out.join("state.json").exists(),
         "{} holds a student: --resume, or another --out",
         args.out.display()
     );
     let teacher = Teacher::open(&args.teacher)?;
+    let config = settings.shape.config(&teacher)?;
+    let texts = texts::gather(&args.texts, settings.spans, settings.seed)?;
+    ensure!(
+        texts.len() > settings.held_out,
+        "--texts gives {} texts, --held-out takes {} of them: give more texts",
+        texts.len(),
+        settings.held_out
+    );
+    eprintln!("{} texts", texts.len());
     let asked = State {
         teacher: teacher.id.clone(),
         settings: settings.clone(),
         step: 0,
         sources: args.texts.iter().map(Source::name).collect(),
-        config: settings.shape.config(&teacher)?,
+        texts: teacher.fingerprint(&texts),
+        config,
     };
     let begun = args.resume.then(|| resumed(&asked, args)).transpose()?;
-    let texts = texts::gather(&args.texts, settings.spans, settings.seed)?;
-    eprintln!("{} texts", texts.len());
     let cache = args.cache.as_deref().unwrap_or(&args.out);
     let lessons = teacher.lessons(&texts, cache)?;
     let (held_out, lessons) = lessons.split(settings.held_out);
@@ -144,7 +153,7 @@ fn resumed(asked: &State, args: &Args) -> Result<Student> {
         asked.teacher
     );
     ensure!(
-        begun.settings == asked.settings && begun.sources == asked.sources,
+        begun.settings == asked.settings && begun.texts == asked.texts,
         "resume with the same settings and texts: it was begun with {} of {}",
         serde_json::to_string(&begun.settings)?,
         begun.sources.join(", ")
@@ -164,6 +173,7 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
         let measured = trainer.measure(held_out)?;
         metrics.write(&json!({ "step": 0, "held_out": measured }))?;
         progress.suspend(|| eprintln!("step 0: {measured}"));
+        trainer.student()?.save(&args.out)?;
     }
     let batches = lessons.batches(settings.batch_tokens, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {

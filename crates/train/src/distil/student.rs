@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! student.safetensors    weights, by the names that BERT and ELECTRA publish, and output_project.{weight,bias}
-//! optimizer.safetensors  {name}.first and {name}.second moments, and step U32 []; absent before the first step
+//! optimizer.safetensors  {name}.first and {name}.second moments, and step U32 []
 //! state.json             State
 //! ```
 
@@ -100,6 +100,8 @@ pub struct State {
     pub step: usize,
     /// Names of the collections whose texts it reads.
     pub sources: Vec<String>,
+    /// A hash of the teacher's id and of all texts.
+    pub texts: String,
     /// Shapes of the network.
     pub config: Config,
 }

@@ -1,5 +1,6 @@
 //! The teacher and what it says of the texts.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -50,6 +51,48 @@ struct Manifest {
     buckets: Vec<Bucket>,
     query_mean: Vec<f32>,
     queries_for: Option<String>,
+    files: HashMap<String, File>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    sha256: String,
+}
+
+impl Manifest {
+    /// Refuses an encoder that cannot teach.
+    fn read(json: &[u8], folder: &Path) -> Result<Self> {
+        let manifest: Self = serde_json::from_slice(json)
+            .with_context(|| format!("{} holds no encoder", folder.display()))?;
+        ensure!(
+            manifest.queries_for.is_none(),
+            "{} is a student itself: name its teacher",
+            folder.display()
+        );
+        ensure!(
+            !manifest.buckets.is_empty(),
+            "{} has no bucket: a student learns what winners see",
+            folder.display()
+        );
+        Ok(manifest)
+    }
+
+    /// The bytes of a file that the manifest speaks of.
+    fn verified(&self, folder: &Path, name: &str) -> Result<Vec<u8>> {
+        let bytes = read(folder, name)?;
+        let listed = self.files.get(name).map(|file| file.sha256.as_str());
+        ensure!(
+            listed == Some(&sha256_hex(&bytes)),
+            "{} is not the file that encoder.json speaks of: export the encoder again",
+            folder.join(name).display()
+        );
+        Ok(bytes)
+    }
+}
+
+fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
+    let path = folder.join(name);
+    std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 impl Teacher {
@@ -58,26 +101,24 @@ impl Teacher {
     /// # Errors
     /// When a file is missing, or the network is not one that `export` wrote with 8-bit weights, or a student.
     pub fn open(folder: &Path) -> Result<Self> {
-        let read = |name: &str| {
-            let path = folder.join(name);
-            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
-        };
-        let json = read("encoder.json")?;
-        let manifest: Manifest = serde_json::from_slice(&json)
-            .with_context(|| format!("{} holds no encoder", folder.display()))?;
-        let onnx = read("model.onnx")?;
+        let json = read(folder, "encoder.json")?;
+        let manifest = Manifest::read(&json, folder)?;
+        let onnx = manifest.verified(folder, "model.onnx")?;
+        manifest.verified(folder, "tokenizer.json")?;
         let unfit = || format!("{} cannot teach", folder.join("model.onnx").display());
         let written = Written::read(&onnx).with_context(unfit)?;
         let heads = manifest.buckets.iter().enumerate();
         let heads = heads.map(|(j, bucket)| written.head(j, bucket.k));
         let heads = heads.collect::<Result<Vec<_>>>().with_context(unfit)?;
+        let vocabulary = written.pieces().with_context(unfit)?;
+        let network = siskin_lean::Network::read(onnx.into()).with_context(unfit)?;
+        let (dim, mean) = (manifest.dim, manifest.query_mean.len());
+        let same = |head: &Head| head.weight.dims().last() == Some(&dim);
         ensure!(
-            manifest.queries_for.is_none(),
-            "{} is a student itself: name its teacher",
+            network.dim() == dim && mean == dim && heads.iter().all(same),
+            "{} promises vectors of {dim} values, its network or query_mean has others",
             folder.display()
         );
-        let (vocabulary, _) = written.words().with_context(unfit)?.dims2()?;
-        let network = siskin_lean::Network::read(onnx.into()).with_context(unfit)?;
         Ok(Self {
             id: sha256_hex(&json),
             dim: manifest.dim,
@@ -91,6 +132,12 @@ impl Teacher {
         })
     }
 
+    /// A hash of this teacher and of `texts`.
+    pub fn fingerprint(&self, texts: &[String]) -> String {
+        let parts = texts.iter().map(|text| text.as_bytes());
+        fingerprint([self.id.as_bytes()].into_iter().chain(parts))
+    }
+
     /// Pieces of all texts, and the teacher's token vectors for them, which are kept in `folder`: a stopped run
     /// goes on where it was.
     ///
@@ -102,9 +149,7 @@ impl Teacher {
         let rows: Vec<usize> = pieces.iter().map(Vec::len).collect();
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
-        let parts = texts.iter().map(|text| text.as_bytes());
-        let name = fingerprint([self.id.as_bytes()].into_iter().chain(parts));
-        let path = folder.join(format!("teacher-{name}.f16"));
+        let path = folder.join(format!("teacher-{}.f16", self.fingerprint(texts)));
         let mut cache = VectorCache::open(&path, &rows, self.dim)?;
         let bar = progress("asking the teacher", texts.len() as u64)?;
         bar.inc(cache.done() as u64);
@@ -142,7 +187,8 @@ impl Teacher {
         let vector = |piece: u32| {
             let seen = self.token_vectors(&[first, piece, last])?;
             bar.inc(1);
-            Ok(seen[self.dim..2 * self.dim].to_vec())
+            let middle = seen.get(self.dim..2 * self.dim);
+            Ok(middle.context("the teacher gave too few vectors")?.to_vec())
         };
         let vectors = (0..u32::try_from(self.vocabulary)?)
             .into_par_iter()

@@ -1,4 +1,4 @@
-//! What an encoder's ONNX file holds, read back: word vectors and heads.
+//! What an encoder's ONNX file of 8-bit weights holds, read back: its heads.
 
 use std::collections::HashMap;
 
@@ -27,16 +27,14 @@ impl Written {
         })
     }
 
-    /// Vectors of all word pieces: `[pieces, dim]`.
+    /// Word pieces that the network knows.
     ///
     /// # Errors
-    /// When they are not there.
-    pub fn words(&self) -> Result<Tensor> {
-        let table = self.tensor("words.table")?;
-        match self.constants.contains_key("words.scales") {
-            true => Ok(table.broadcast_mul(&self.tensor("words.scales")?)?),
-            false => Ok(table),
-        }
+    /// When it has no table of them.
+    pub fn pieces(&self) -> Result<usize> {
+        let table = self.constants.get("words.table");
+        let rows = table.and_then(|table| usize::try_from(*table.dims.first()?).ok());
+        rows.context("it has no words.table")
     }
 
     /// The head of bucket `j`, of which each token keeps `k` winners.
@@ -46,11 +44,7 @@ impl Written {
     pub fn head(&self, j: usize, k: usize) -> Result<Head> {
         let name = format!("bucket_{j}");
         let bias = self.tensor(&format!("{name}.bias"))?;
-        let weight = match self.constants.contains_key(&format!("{name}.weight")) {
-            true => self.tensor(&format!("{name}.weight"))?.t()?,
-            false => self.int8_rows(&name)?,
-        };
-        Head::new(weight.contiguous()?, bias, k)
+        Head::new(self.int8_rows(&name)?.contiguous()?, bias, k)
     }
 
     /// An 8-bit matrix in one block or several: `[outputs, inputs]`.
@@ -94,7 +88,9 @@ impl Written {
             Ok(DataType::Int8) => bytes.iter().map(|byte| f32::from(*byte as i8)).collect(),
             _ => anyhow::bail!("{name} holds neither floats nor 8-bit integers"),
         };
-        let shape: Vec<usize> = constant.dims.iter().map(|dim| *dim as usize).collect();
+        let shape = constant.dims.iter().map(|dim| usize::try_from(*dim));
+        let shape = shape.collect::<Result<Vec<_>, _>>();
+        let shape = shape.with_context(|| format!("{name} has a negative axis"))?;
         Tensor::from_vec(values, shape, &Device::Cpu).with_context(|| format!("{name} is cut off"))
     }
 }

@@ -86,7 +86,7 @@ fn inspect_encoder(arguments: &InspectArguments, talk: Talk) -> Result<Outcome> 
             title: bucket_name(j, bucket),
             unit: "word pieces",
             code_sizes: Vec::new(),
-            frequencies: dimensions::pieces_with(&encoder, j)?,
+            frequencies: dimensions::pieces_with(&encoder, j).unwrap_or_default(),
             terms: dimensions::terms(&encoder, j).map_err(|error| error.to_string()),
         });
     }
