@@ -87,6 +87,13 @@ impl Bench {
         format!("{:#}", self.distil(options).unwrap_err())
     }
 
+    #[allow(clippy::expect_used)] // a test may
+    fn alter(&self, name: &str, change: impl Fn(&mut Value)) {
+        let mut value = self.json(name).expect("the file is there");
+        change(&mut value);
+        std::fs::write(self.path(name), value.to_string()).expect("it can be written");
+    }
+
     fn json(&self, name: &str) -> Result<Value> {
         Ok(serde_json::from_slice(&std::fs::read(self.path(name))?)?)
     }
@@ -172,6 +179,32 @@ fn a_student_is_exported_as_an_encoder_of_queries() -> Result<()> {
     let error = format!("{:#}", error.unwrap_err());
     assert!(error.contains("the student's teacher was"), "{error}");
     assert!(!bench.path("wrong").exists());
+    Ok(())
+}
+
+#[test]
+fn teachers_that_are_not_what_they_say_are_refused() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.alter("teacher/encoder.json", |json| {
+        json["buckets"][0]["layer"] = 1.into();
+    });
+    let error = bench.error("--out @student");
+    assert!(error.contains("another layer than its last, 2"), "{error}");
+    bench.alter("teacher/encoder.json", |json| {
+        json["buckets"][0]["layer"] = 2.into();
+    });
+    bench.alter("teacher/encoder.json", |json| {
+        json["dim"] = 12.into();
+    });
+    let error = bench.error("--out @student");
+    assert!(error.contains("promises vectors of 12"), "{error}");
+    std::fs::write(bench.path("teacher/tokenizer.json"), "{}")?;
+    let error = bench.error("--out @student");
+    assert!(
+        error.contains("not the file that encoder.json speaks of"),
+        "{error}"
+    );
+    assert!(!bench.path("student").exists());
     Ok(())
 }
 

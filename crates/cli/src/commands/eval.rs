@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use indicatif::ProgressBar;
 use siskin_core::search::Mode;
 use siskin_encoder::store;
@@ -45,6 +45,9 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
     }
     let asks_network = modes.iter().any(|mode| *mode != Mode::Words);
     let asks_vectors = baselines.iter().any(|baseline| *baseline != Baseline::Bm25);
+    if arguments.query_encoder.is_some() && !modes.contains(&Mode::Full) {
+        bail!("--query-encoder reads the queries of mode full alone: add it to --mode");
+    }
     let own = arguments.encoder.as_deref();
     let dense = arguments.dense_encoder.as_deref().or(own);
     Ok(Settings {

@@ -72,7 +72,8 @@ impl Encoder {
     /// encoded again.
     ///
     /// # Errors
-    /// When the encoder's rows are altered, or when no temporary file can be made.
+    /// When the encoder's rows are altered, or when no temporary file can be made;
+    /// [`EncoderError::QueriesOnly`](crate::EncoderError::QueriesOnly) for one that was distilled to read queries.
     pub fn passage_store(
         &self,
         folder: Option<&Path>,

@@ -17,10 +17,10 @@ mod trainer;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::fit::progress_bar;
 use crate::metrics::Metrics;
 use crate::rows::texts::Source;
 use student::{Shape, State, Student};
@@ -30,7 +30,7 @@ use trainer::Trainer;
 /// Arguments of `siskin-train distil`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Encoder folder of the teacher, exported with one bucket or more.
+    /// Encoder folder of the teacher, exported with 8-bit weights and with buckets on its last layer.
     #[arg(long)]
     pub teacher: PathBuf,
     /// BEIR folders with training judgments; `FOLDER=LIMIT` takes at most LIMIT queries and
@@ -178,7 +178,11 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
     let batches = lessons.batches(settings.batch_tokens, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
         let loss = trainer.train_on(lessons, &batch);
-        let loss = loss.with_context(|| stopped_at(trainer.step(), args))?;
+        let loss = loss.with_context(|| {
+            let kept = trainer.step() - trainer.step() % settings.checkpoint_every;
+            let (at, out) = (trainer.step() + 1, args.out.display());
+            format!("stopped at step {at}; {out} holds step {kept} at least")
+        })?;
         progress.set_message(format!("loss {loss:.4}"));
         progress.inc(1);
         let step = trainer.step();
@@ -193,18 +197,4 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
     }
     progress.abandon();
     Ok(())
-}
-
-/// Where a run that cannot go on stands.
-fn stopped_at(steps: usize, args: &Args) -> String {
-    let kept = match steps - steps % args.settings.checkpoint_every {
-        0 => "nothing had been kept".to_owned(),
-        kept => format!("{} holds step {kept} at least", args.out.display()),
-    };
-    format!("stopped at step {}; {kept}", steps + 1)
-}
-
-fn progress_bar(steps: usize) -> Result<ProgressBar> {
-    let style = ProgressStyle::with_template("{bar:30} step {pos}/{len} {msg} eta {eta}")?;
-    Ok(ProgressBar::new(steps as u64).with_style(style))
 }

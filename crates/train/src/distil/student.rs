@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! student.safetensors    weights, by the names that BERT and ELECTRA publish, and output_project.{weight,bias}
-//! optimizer.safetensors  {name}.first and {name}.second moments, and step U32 []
+//! optimizer.safetensors  {name}.first and {name}.second moments
 //! state.json             State
 //! ```
 
@@ -113,7 +113,7 @@ pub struct Student {
     pub state: State,
     /// Weights by their names.
     pub weights: HashMap<String, Tensor>,
-    /// The optimizer's moments, once a step was made.
+    /// The optimizer's moments; absent before training begins.
     pub optimizer: Option<HashMap<String, Tensor>>,
 }
 

@@ -99,7 +99,8 @@ impl Teacher {
     /// Opens the encoder in `folder`.
     ///
     /// # Errors
-    /// When a file is missing, or the network is not one that `export` wrote with 8-bit weights, or a student.
+    /// When a file is missing or altered, or the network is not one that `export` wrote with 8-bit weights and buckets
+    /// on its last layer, or is a student.
     pub fn open(folder: &Path) -> Result<Self> {
         let json = read(folder, "encoder.json")?;
         let manifest = Manifest::read(&json, folder)?;
@@ -111,6 +112,12 @@ impl Teacher {
         let heads = heads.map(|(j, bucket)| written.head(j, bucket.k));
         let heads = heads.collect::<Result<Vec<_>>>().with_context(unfit)?;
         let vocabulary = written.pieces().with_context(unfit)?;
+        let last = written.layers();
+        ensure!(
+            manifest.buckets.iter().all(|bucket| bucket.layer == last),
+            "{} has a bucket on another layer than its last, {last}: a student learns that one alone",
+            folder.display()
+        );
         let network = siskin_lean::Network::read(onnx.into()).with_context(unfit)?;
         let (dim, mean) = (manifest.dim, manifest.query_mean.len());
         let same = |head: &Head| head.weight.dims().last() == Some(&dim);

@@ -2,8 +2,9 @@
 //!
 //! Let `E` be the student's token vectors, `T` the teacher's and `W` the teacher's `n` dimensions. The loss is
 //! `mean |W(E − T)|² / n`, the mean squared difference of the activations (UHD-BERT, eq. 2; each has variance 1
-//! over texts), plus `--pooled` times `1 − cos` of the pooled vectors, centred on the mean query. All `n`
-//! activations are never computed: with `L Lᵀ = Wᵀ W / n` the first part is `mean |(E − T) L|²`.
+//! over the passages that heads were made from, and more over short texts), plus `--pooled` times `1 − cos` of
+//! the pooled vectors, centred on the mean query. All `n` activations are never computed: with
+//! `L Lᵀ = Wᵀ W / n` the first part is `mean |(E − T) L|²`.
 
 use std::fmt;
 
@@ -39,7 +40,7 @@ pub struct Trainer {
 /// How near a student is to its teacher on texts that it has not read.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Measured {
-    /// Mean squared difference of activations; their variance is about 1.
+    /// Mean squared difference of activations; their variance over passages is about 1.
     pub activations: f64,
     /// Mean cosine of the pooled vectors, centred on the mean query.
     pub cosine: f64,
@@ -103,7 +104,7 @@ impl Trainer {
     /// When the loss or the gradients are not finite; nothing has moved then.
     pub fn train_on(&mut self, lessons: &Lessons, batch: &[usize]) -> Result<f64> {
         let batch = lessons.batch(batch)?;
-        let seen = self.token_vectors(&batch)?;
+        let seen = token_vectors(&self.bert, &batch)?;
         let pooled = (1.0 - self.cosines(&seen, &batch.wanted)?.mean_all()?)?;
         let total = (self.difference(&seen, &batch.wanted)? + pooled * self.settings().pooled)?;
         let loss = f64::from(total.to_scalar::<f32>()?);
@@ -164,10 +165,6 @@ impl Trainer {
             cosine: sums.cosine / f64::max(texts, 1.0),
             jaccard: sums.jaccard / f64::max(inner, 1.0),
         })
-    }
-
-    fn token_vectors(&self, batch: &Batch) -> Result<Tensor> {
-        token_vectors(&self.bert, batch)
     }
 
     /// Mean squared difference of activations, on the mean of the buckets.

@@ -282,7 +282,8 @@ fn stopped_at(steps: usize, args: &Args) -> String {
     format!("stopped at step {}; {kept}", steps + 1)
 }
 
-fn progress_bar(steps: usize) -> Result<ProgressBar> {
+/// A bar that counts steps.
+pub(crate) fn progress_bar(steps: usize) -> Result<ProgressBar> {
     let style = ProgressStyle::with_template("{bar:30} step {pos}/{len} {msg} eta {eta}")?;
     Ok(ProgressBar::new(steps as u64).with_style(style))
 }

@@ -37,6 +37,15 @@ impl Written {
         rows.context("it has no words.table")
     }
 
+    /// Transformer layers.
+    pub fn layers(&self) -> usize {
+        let exists = |layer: &usize| {
+            let name = format!("layer_{layer}.narrow.bias");
+            self.constants.contains_key(&name)
+        };
+        (0..).take_while(exists).count()
+    }
+
     /// The head of bucket `j`, of which each token keeps `k` winners.
     ///
     /// # Errors
