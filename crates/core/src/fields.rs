@@ -5,6 +5,9 @@ use std::cell::Cell;
 
 /// An object with values by name.
 pub trait Fields: Sized {
+    /// Whether there is a value of this name.
+    fn has(&self, name: &str) -> bool;
+
     /// The number of this name.
     fn number(&self, name: &str) -> Option<f64>;
 
@@ -19,6 +22,10 @@ pub trait Fields: Sized {
 }
 
 impl Fields for serde_json::Value {
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     fn number(&self, name: &str) -> Option<f64> {
         self.get(name)?.as_f64()
     }
@@ -73,9 +80,10 @@ impl<'a, F: Fields> Reading<'a, F> {
         number.unwrap_or_default()
     }
 
-    /// A text that may be missing; what else stands in its place is taken for missing.
-    pub fn optional_text(&self, name: &str) -> Option<String> {
-        self.fields.as_ref()?.text(name)
+    /// A value that may be missing.
+    pub fn optional<T>(&self, name: &'static str, read: fn(&Self, &'static str) -> T) -> Option<T> {
+        let is_there = self.fields.as_ref().is_some_and(|fields| fields.has(name));
+        is_there.then(|| read(self, name))
     }
 
     /// A number of lower precision.
@@ -145,6 +153,18 @@ mod tests {
         assert_eq!(
             read(&|all| assert_eq!(all.objects("h")[0].count("i"), 2)),
             None
+        );
+        assert_eq!(
+            read(&|all| assert_eq!(all.optional("z", Reading::text), None)),
+            None
+        );
+        assert_eq!(
+            read(&|all| assert_eq!(all.optional("a", Reading::count), Some(7))),
+            None
+        );
+        assert_eq!(
+            read(&|all| drop(all.optional("a", Reading::text))),
+            Some("a")
         );
         for name in ["b", "c", "d", "e", "z"] {
             let count = |all: &Reading<'_, serde_json::Value>| {

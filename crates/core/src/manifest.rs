@@ -200,7 +200,7 @@ impl EncoderInfo {
         };
         Self {
             id: fields.text("id"),
-            query_id: fields.optional_text("query_id"),
+            query_id: fields.optional("query_id", Reading::text),
             name: fields.text("name"),
             dim: fields.count("dim") as usize,
             buckets: fields.objects("buckets").iter().map(bucket).collect(),
@@ -228,6 +228,8 @@ pub struct Ranking {
     /// Shards of codes that a query fetches: those of the best pages of the first stage. All their
     /// pages are candidates of the second; where they hold fewer than 50 pages, more are fetched.
     pub code_shards: usize,
+    /// As many in mode `full`.
+    pub code_shards_in_full: usize,
     /// Weights without a network.
     pub table: Weights,
     /// Weights with the network.
@@ -255,9 +257,12 @@ pub struct Weights {
 
 impl Ranking {
     fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        let code_shards = fields.count("code_shards");
+        let in_full = fields.optional("code_shards_in_full", Reading::count);
         Self {
             mean_share: fields.weight("mean_share"),
-            code_shards: fields.count("code_shards") as usize,
+            code_shards: code_shards as usize,
+            code_shards_in_full: in_full.unwrap_or(code_shards) as usize,
             table: Weights::read(&fields.object("table")),
             full: Weights::read(&fields.object("full")),
             rows_in_full: fields.weight("rows_in_full"),
@@ -283,6 +288,7 @@ impl Default for Ranking {
         Self {
             mean_share: 0.1,
             code_shards: 6,
+            code_shards_in_full: 12,
             table: Weights {
                 words: 1.0,
                 meaning_first: 0.5,

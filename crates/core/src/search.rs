@@ -336,7 +336,7 @@ impl Engine {
     /// When the query is empty or too long, when its mode needs what was not given, or when a
     /// shard is damaged.
     pub fn search(&self, query: &Query<'_>) -> Result<Step<Answer>> {
-        let ranked = match self.rank(query, self.manifest.ranking.code_shards)? {
+        let ranked = match self.rank(query, self.code_shards(query.mode))? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(ranked) => ranked,
         };
@@ -427,6 +427,15 @@ impl Engine {
             Mode::Words => None,
             Mode::Table => Some(&self.manifest.ranking.table),
             Mode::Full => Some(&self.manifest.ranking.full),
+        }
+    }
+
+    /// Shards of codes that a query of this mode fetches.
+    #[must_use]
+    pub fn code_shards(&self, mode: Mode) -> usize {
+        match mode {
+            Mode::Full => self.manifest.ranking.code_shards_in_full,
+            Mode::Words | Mode::Table => self.manifest.ranking.code_shards,
         }
     }
 
@@ -641,7 +650,11 @@ impl Engine {
             page_windows,
             ..
         } = self.manifest;
-        let window = window_of(record.passages.len(), window, page_windows);
+        let passages = record.passages.len();
+        let window = match windows.len() == passages {
+            true => 1,
+            false => window_of(passages, window, page_windows),
+        };
         let dense = |passage: usize| {
             let score = windows.get(passage / window);
             let quoted = quoted.as_ref().and_then(|quoted| quoted.get(passage));

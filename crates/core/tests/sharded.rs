@@ -339,6 +339,33 @@ fn a_manifest_comes_back_from_its_text() {
     }
 }
 
+/// Pages of three, one and four passages; "fibre", which no page has, means what "cat" does.
+fn pages_of_several_lengths() -> Bundle {
+    let page = |words: &[usize]| words.iter().map(|&word| vec![word]).collect();
+    let pages: Vec<PageWords> = vec![page(&[1, 0, 2]), page(&[3]), page(&[4, 5, 6, 7])];
+    bundle(&pages, tiny_shards()).unwrap()
+}
+
+#[test]
+fn passages_of_a_short_page_are_windows_of_their_own() {
+    let bundle = pages_of_several_lengths();
+    let mut windows = vec![0; 3];
+    for (codes, &page) in plain_codes(&bundle).iter().zip(&bundle.order) {
+        windows[page as usize] = codes.len();
+    }
+    assert_eq!(windows, [3, 1, 2]);
+}
+
+#[test]
+fn of_a_short_page_the_passage_of_like_meaning_is_shown() {
+    let answer = done(loaded(&pages_of_several_lengths()).search(&query("fibre", Mode::Table)));
+    let first = &answer.results[0];
+    assert_eq!(
+        (first.url.as_str(), first.excerpt.as_str()),
+        ("/0#a0", "cat")
+    );
+}
+
 #[test]
 fn codes_in_one_file_come_with_the_words() {
     let whole = ShardSizes {

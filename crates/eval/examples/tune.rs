@@ -57,6 +57,7 @@ const SWEEPS: [(&str, &[f32], Set); 19] = [
         &[6.0, 8.0, 10.0, 12.0, 1e6],
         |options, value| {
             options.ranking.code_shards = value as usize;
+            options.ranking.code_shards_in_full = value as usize;
             options.shards.whole_codes_bytes = 0;
         },
     ),

@@ -125,7 +125,7 @@ impl SiteEngine {
         query: &Query<'_>,
         code_shards: Option<usize>,
     ) -> siskin_core::error::Result<Scores> {
-        let code_shards = code_shards.unwrap_or(self.engine.manifest().ranking.code_shards);
+        let code_shards = code_shards.unwrap_or_else(|| self.engine.code_shards(query.mode));
         match self.engine.score(query, code_shards)? {
             Step::Done(scores) => Ok(Scores {
                 pages: self.place.iter().map(|&at| scores.pages[at]).collect(),

@@ -20,6 +20,10 @@ impl Value {
 }
 
 impl Fields for Value {
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| !value.is_undefined())
+    }
+
     fn number(&self, name: &str) -> Option<f64> {
         self.get(name)?.as_f64()
     }

@@ -88,7 +88,8 @@ pub struct BuildOptions {
     pub lexical: LexicalOptions,
     /// How UHD codes are cut.
     pub uhd: UhdOptions,
-    /// Passages a window, at least: the unit of UHD codes and of one-bit codes.
+    /// Passages a window, at least, of a page that has more: the unit of UHD codes and of one-bit codes. Of a
+    /// page that has no more, each passage is a window.
     pub window: u32,
     /// Windows of a page, at most.
     pub page_windows: u32,
@@ -218,7 +219,12 @@ impl Builder {
             page_windows,
             ..
         } = self.options;
-        let windows = codes.chunks(window_of(codes.len(), window, page_windows));
+        // The passages of a page that one window would hold are told apart (docs/ranking.md).
+        let window = match page.passages.len() <= window.min(page_windows) as usize {
+            true => 1,
+            false => window_of(codes.len(), window, page_windows),
+        };
+        let windows = codes.chunks(window);
         let code = |bucket| {
             let codes = windows
                 .clone()
