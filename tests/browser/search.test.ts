@@ -212,6 +212,24 @@ test("full mode answers after downloading the network", () =>
     { html: "<siskin-search mode='full'></siskin-search>" },
   ));
 
+test("a bundle may bring a small network for queries to the index of a large one", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("crash the program on purpose");
+      await tab.page.waitForFunction(
+        () => (globalThis as unknown as { answeredMode?: string }).answeredMode === "full",
+      );
+      const models = tab.site.requests.filter((path) => path.includes("model.onnx"));
+      assert.ok(models.length > 0);
+      assert.ok(models.every((path) => path.startsWith("/siskin-small/encoder/")));
+      const links = await tab.options.evaluateAll((nodes) =>
+        nodes.map((node) => (node as HTMLAnchorElement).href).join(" "),
+      );
+      assert.match(links, /ch09-0[13]/);
+    },
+    { html: "<siskin-search mode='full' bundle='/siskin-small/'></siskin-search>" },
+  ));
+
 test("when the network cannot be loaded, the tables' results stay", () =>
   withTab(
     async (tab) => {

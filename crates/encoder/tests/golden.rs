@@ -1,12 +1,12 @@
 //! Both engines agree with the trainer's own forward pass on the golden vectors, and with each
 //! other.
 //!
-//! Runs on the released encoder, or on the folder in `SISKIN_TEST_ENCODER`.
+//! Runs on the released encoders, or on the one in `SISKIN_TEST_ENCODER`.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // tests may: a panic is a failure
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -33,26 +33,42 @@ struct Tolerance {
     cosine: f32,
 }
 
-fn folder() -> PathBuf {
-    std::env::var_os("SISKIN_TEST_ENCODER").map_or_else(
-        || {
-            PathBuf::from(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/../../models/siskin-en"
-            ))
-        },
-        PathBuf::from,
-    )
+/// An encoder's folder, opened by the engine that it takes itself and by tract, the reference.
+struct Opened {
+    folder: PathBuf,
+    encoder: Encoder,
+    by_tract: Encoder,
+    golden: Golden,
 }
 
-/// The encoder and its golden vectors, opened once for all tests.
-fn open() -> &'static (Encoder, Golden) {
-    static OPENED: LazyLock<(Encoder, Golden)> = LazyLock::new(|| {
-        let encoder = Encoder::open(folder()).unwrap();
-        let golden = std::fs::read(folder().join("golden.json")).unwrap();
-        (encoder, serde_json::from_slice(&golden).unwrap())
+impl Opened {
+    fn new(folder: PathBuf) -> Self {
+        let golden = std::fs::read(folder.join("golden.json")).unwrap();
+        Self {
+            encoder: Encoder::open(&folder).unwrap(),
+            by_tract: Encoder::open_with(Some(Engine::Tract), &folder).unwrap(),
+            golden: serde_json::from_slice(&golden).unwrap(),
+            folder,
+        }
+    }
+}
+
+/// The encoders under test, opened once for all tests.
+fn opened() -> &'static [Opened] {
+    static OPENED: LazyLock<Vec<Opened>> = LazyLock::new(|| {
+        let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+        let released = ["siskin-en", "siskin-en-small"].map(|name| models.join(name));
+        let folders = std::env::var_os("SISKIN_TEST_ENCODER")
+            .map_or(released.to_vec(), |folder| vec![folder.into()]);
+        folders.into_iter().map(Opened::new).collect()
     });
     &OPENED
+}
+
+/// The first encoder under test: the one for passages.
+fn open() -> (&'static Encoder, &'static Golden) {
+    let first = &opened()[0];
+    (&first.encoder, &first.golden)
 }
 
 fn tolerance(quantization: Quantization) -> Tolerance {
@@ -66,13 +82,6 @@ fn tolerance(quantization: Quantization) -> Tolerance {
             cosine: 0.995,
         },
     }
-}
-
-/// The same encoder by tract, the reference.
-fn by_tract() -> &'static Encoder {
-    static OPENED: LazyLock<Encoder> =
-        LazyLock::new(|| Encoder::open_with(Some(Engine::Tract), &folder()).unwrap());
-    &OPENED
 }
 
 /// Mean over tokens of |A ∩ B| / |A ∪ B|.
@@ -99,27 +108,33 @@ fn pieces(text: &EncodedText) -> Vec<u32> {
 
 #[test]
 fn agrees_with_the_golden_vectors() {
-    let (encoder, golden) = open();
-    for encoder in [encoder, by_tract()] {
-        println!("{:?}:", encoder.engine());
-        check_against(encoder, golden);
+    for opened in opened() {
+        for encoder in [&opened.encoder, &opened.by_tract] {
+            println!("{}, {:?}:", opened.folder.display(), encoder.engine());
+            check_against(encoder, &opened.golden);
+        }
     }
 }
 
 /// Both read the same 8-bit weights; what differs is how activations are rounded.
 #[test]
 fn the_lean_engine_agrees_with_tract() {
-    let (encoder, golden) = open();
-    if encoder.manifest().quantization != Quantization::Int8 {
-        return; // of no family that the lean engine runs
+    for opened in opened() {
+        // 32-bit weights are of no family that the lean engine runs.
+        if opened.encoder.manifest().quantization == Quantization::Int8 {
+            check_lean_against_tract(opened);
+        }
     }
+}
+
+fn check_lean_against_tract(opened: &Opened) {
     // By name: on some processors tract is what is taken unasked.
-    let encoder = &Encoder::open_with(Some(Engine::Lean), &folder()).unwrap();
+    let encoder = Encoder::open_with(Some(Engine::Lean), &opened.folder).unwrap();
     let mut overlaps = vec![];
     let mut least_cosine = f32::MAX;
-    for text in &golden.texts {
+    for text in &opened.golden.texts {
         let found = encoder.encode(&text.text).unwrap();
-        let wanted = by_tract().encode(&text.text).unwrap();
+        let wanted = opened.by_tract.encode(&text.text).unwrap();
         assert_eq!(found.pieces, wanted.pieces);
         for (found, wanted) in found.buckets.iter().zip(&wanted.buckets) {
             let rows: Vec<Vec<u32>> = wanted.dimensions.chunks(wanted.k).map(Vec::from).collect();
@@ -188,10 +203,27 @@ fn a_literal_end_mark_is_text() {
 
 #[test]
 fn an_empty_query_has_no_dimensions() {
-    let (encoder, _) = open();
-    let query = encoder.encode_query("").unwrap();
-    assert!(query.buckets.iter().all(Vec::is_empty));
-    assert_eq!(query.dense.len(), encoder.manifest().dim);
+    for Opened { encoder, .. } in opened() {
+        let query = encoder.encode_query("").unwrap();
+        assert!(query.buckets.iter().all(Vec::is_empty));
+        assert_eq!(query.dense.len(), encoder.manifest().dim);
+    }
+}
+
+#[test]
+fn an_encoder_for_queries_alone_names_the_encoder_of_passages_and_encodes_none() {
+    let [passages, queries] = opened() else {
+        return; // one of its own is under test
+    };
+    assert_eq!(
+        queries.encoder.manifest().queries_for.as_deref(),
+        Some(passages.encoder.id())
+    );
+    let refusal = queries
+        .encoder
+        .passage_store(None, Pooling::Mean, |note| panic!("{note}"));
+    let message = refusal.err().unwrap().to_string();
+    assert!(message.contains("siskin-en-small"), "{message}");
 }
 
 #[test]

@@ -30,8 +30,9 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     serve(workspace, arguments.port)
 }
 
-/// Compiles the `siskin` command, copies the sample site to TARGET/demo/rust-book, indexes it and
-/// adds the demo page; leaves the site alone if nothing changed.
+/// Compiles the `siskin` command, copies the sample site to TARGET/demo/rust-book, indexes it twice and
+/// adds the demo page; leaves the site alone if nothing changed. Queries to `siskin` are read by the
+/// encoder of the passages, those to `siskin-small` by the small one.
 pub fn index_site(workspace: &Workspace) -> Result<()> {
     binary::compile(workspace, binary::SISKIN)?;
     let stamp = stamp(workspace)?;
@@ -53,6 +54,13 @@ pub fn index_site(workspace: &Workspace) -> Result<()> {
     let staging = files::staging_beside(&workspace.demo_site())?;
     files::copy_folder(&site, &staging)?;
     process::run(&mut index_command(workspace, &staging))?;
+    process::run(
+        index_command(workspace, &staging)
+            .arg("--query-encoder")
+            .arg(workspace.query_encoder())
+            .arg("--output")
+            .arg(staging.join("siskin-small")),
+    )?;
     files::copy_folder(&workspace.www().join("demo"), &staging.join("demo"))?;
     files::replace(&workspace.demo_site(), &staging)?;
     stamp.write()
@@ -74,7 +82,7 @@ fn stamp(workspace: &Workspace) -> Result<Stamp> {
     let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
     let inputs = Inputs::new(&siskin)
         .path(workspace.root(), "tests/sites/rust-book")?
-        .path(workspace.root(), "models/siskin-en")?
+        .path(workspace.root(), "models")?
         .path(workspace.root(), "www/demo")?
         .path(workspace.target(), "dist.stamp")?;
     Ok(inputs.stamp_for(&workspace.demo_site()))

@@ -66,6 +66,11 @@ impl Workspace {
         self.root.join("models/siskin-en")
     }
 
+    /// The released encoder that reads queries alone, for indexes of [`Self::encoder`].
+    pub fn query_encoder(&self) -> PathBuf {
+        self.root.join("models/siskin-en-small")
+    }
+
     /// The sample site, as committed.
     pub fn sample_site(&self) -> PathBuf {
         self.root.join("tests/sites/rust-book")

@@ -23,11 +23,19 @@ const { cases } = JSON.parse(
   readFileSync(join(REPOSITORY, "tests/cases/rust-book.json"), "utf8"),
 ) as { cases: Case[] };
 
+/** The same index, whose queries a small network reads. */
+const SMALL = join(SITE, "siskin-small");
+
 let search: Search;
+let smallSearch: Search;
 before(async () => {
   search = await openBundle();
+  smallSearch = await openBundle(SMALL);
 });
-after(() => search?.close());
+after(() => {
+  search?.close();
+  smallSearch?.close();
+});
 
 for (const item of cases) {
   for (const mode of item.modes) {
@@ -37,6 +45,14 @@ for (const item of cases) {
       check(item, results);
     });
   }
+}
+
+for (const item of cases.filter(({ modes }) => modes.includes("full"))) {
+  test(`full, by the small encoder: ${item.query}`, async () => {
+    const { results } = await smallSearch.query(item.query, { mode: "full" });
+    assert.deepEqual(urls(results), native(item.query, "full", SMALL));
+    if (item.none) assert.deepEqual(results, []);
+  });
 }
 
 function urls(results: Result[]): string[] {
@@ -75,8 +91,8 @@ function textOf(result: Result): string {
     .replaceAll("&gt;", ">");
 }
 
-function native(query: string, mode: Mode): string[] {
-  const args = ["search", SITE, "--mode", mode, "--json", "--quiet", "--", query];
+function native(query: string, mode: Mode, bundle: string = SITE): string[] {
+  const args = ["search", bundle, "--mode", mode, "--json", "--quiet", "--", query];
   const answer = JSON.parse(run(process.env.SISKIN_BINARY ?? "siskin", args)) as {
     results: Result[];
   };

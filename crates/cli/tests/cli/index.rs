@@ -1,7 +1,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::{contents, encoder, folder, html, index_arguments, names, siskin, site};
+use crate::support::{
+    contents, encoder, folder, html, index_arguments, names, query_encoder, runtime, siskin, site,
+};
 
 #[test]
 fn a_site_gets_a_folder_with_its_index() {
@@ -143,13 +145,7 @@ fn a_new_index_replaces_the_old_one_whole() {
 #[test]
 fn the_folder_is_complete_with_the_browsers_files_and_the_encoder() {
     let site = site();
-    let runtime = folder(&[
-        ("siskin.js", "export {};"),
-        ("siskin-worker.js", "self;"),
-        ("siskin_web_bg.wasm", "\0asm"),
-        ("sizes.json", "{}"),
-        ("encoder/encoder.json", "another"),
-    ]);
+    let runtime = runtime();
     let run = siskin([
         "index".as_ref(),
         site.path().as_os_str(),
@@ -192,6 +188,56 @@ fn the_folder_is_complete_with_the_browsers_files_and_the_encoder() {
     assert_eq!(full.code, 0, "{full:?}");
     let verify = siskin(["verify", bundle.to_str().unwrap()]);
     assert_eq!(verify.code, 0, "{verify:?}");
+}
+
+#[test]
+fn a_small_encoder_reads_the_queries_of_another_ones_index() {
+    let (site, runtime) = (site(), runtime());
+    let index = |encoder: PathBuf, query_encoder: PathBuf| {
+        siskin([
+            "index".as_ref(),
+            site.path().as_os_str(),
+            "--encoder".as_ref(),
+            encoder.as_os_str(),
+            "--query-encoder".as_ref(),
+            query_encoder.as_os_str(),
+            "--runtime".as_ref(),
+            runtime.path().as_os_str(),
+        ])
+    };
+    let run = index(encoder(), query_encoder());
+    assert_eq!(run.code, 0, "{run:?}");
+    let bundle = site.path().join("siskin");
+    for file in ["encoder.json", "model.onnx", "tokenizer.json"] {
+        let written = fs::read(bundle.join("encoder").join(file)).unwrap();
+        let wanted = fs::read(query_encoder().join(file)).unwrap();
+        assert!(written == wanted, "{file} is not the small encoder's");
+    }
+    let verify = siskin(["verify".as_ref(), bundle.as_os_str()]);
+    assert_eq!(verify.code, 0, "{verify:?}");
+
+    // With the bundle's own encoder, then with that of the passages.
+    for extra in [vec![], vec!["--encoder".into(), encoder()]] {
+        let mut arguments: Vec<PathBuf> = vec!["search".into(), bundle.clone()];
+        arguments.extend(["recipe for a loaf", "--mode", "full", "--limit", "1"].map(Into::into));
+        let run = siskin(arguments.into_iter().chain(extra));
+        assert_eq!(run.code, 0, "{run:?}");
+        assert!(run.stdout.contains("/bread.html"), "{run:?}");
+    }
+
+    let before = contents(&bundle);
+    let refused = index(query_encoder(), query_encoder());
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(
+        refused
+            .stderr
+            .contains("siskin-en-small reads queries only"),
+        "{refused:?}"
+    );
+    assert!(
+        contents(&bundle) == before,
+        "the index that was there is lost"
+    );
 }
 
 #[test]

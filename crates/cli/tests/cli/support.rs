@@ -54,6 +54,22 @@ pub fn encoder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/siskin-en")
 }
 
+/// The released encoder that reads queries for the indexes of [`encoder`].
+pub fn query_encoder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/siskin-en-small")
+}
+
+/// A folder with files named as the browser's.
+pub fn runtime() -> TempDir {
+    folder(&[
+        ("siskin.js", "export {};"),
+        ("siskin-worker.js", "self;"),
+        ("siskin_web_bg.wasm", "\0asm"),
+        ("sizes.json", "{}"),
+        ("encoder/encoder.json", "another"),
+    ])
+}
+
 /// An HTML page with a title and a body.
 pub fn html(title: &str, body: &str) -> String {
     format!(
