@@ -110,7 +110,7 @@ fn pieces(text: &EncodedText) -> Vec<u32> {
 fn agrees_with_the_golden_vectors() {
     for opened in opened() {
         for encoder in [&opened.encoder, &opened.by_tract] {
-            println!("{}, {:?}:", opened.folder.display(), encoder.engine());
+            eprintln!("{}, {:?}:", opened.folder.display(), encoder.engine());
             check_against(encoder, &opened.golden);
         }
     }
@@ -143,7 +143,7 @@ fn check_lean_against_tract(opened: &Opened) {
         least_cosine = least_cosine.min(cosine(&mean_pool(&found), &mean_pool(&wanted)));
     }
     let mean = overlaps.iter().sum::<f64>() / overlaps.len().max(1) as f64;
-    println!("lean against tract: mean Jaccard {mean:.4}, least cosine {least_cosine:.6}");
+    eprintln!("lean against tract: mean Jaccard {mean:.4}, least cosine {least_cosine:.6}");
     assert!(mean >= 0.97, "Jaccard {mean}");
     assert!(least_cosine >= 0.999_9, "cosine {least_cosine}");
 }
