@@ -250,13 +250,12 @@ function introduction({ machine, sites }) {
   const { processor, cores, memory_bytes, node, chromium } = machine;
   const here = dirname(fileURLToPath(import.meta.url));
   const queries = JSON.parse(readFileSync(join(here, "queries.json"), "utf8"));
-  const versions = new Set(
-    Object.values(sites).flatMap(({ systems }) =>
-      Object.keys(NAMES)
-        .filter((key) => systems[key])
-        .map((key) => `${NAMES[key]} ${systems[key].version}`),
-    ),
-  );
+  const versions = Object.entries(NAMES).flatMap(([key, name]) => {
+    const found = new Set(
+      Object.values(sites).flatMap(({ systems }) => systems[key]?.version ?? []),
+    );
+    return found.size === 0 ? [] : [`${name} ${[...found].join(" and ")}`];
+  });
   return `# Benchmarks: Siskin beside other searches for static sites
 
 Written by \`cargo xtask bench rivals\`; the figures are in [benchmarks.json](benchmarks.json).
@@ -268,7 +267,7 @@ cargo xtask bench rivals --docs FOLDER --beir FOLDER [--site NAME] [--system NAM
 FOLDER of \`--docs\` holds the Markdown of ${Object.values(SITES).join(", ")}; that of \`--beir\` the
 collections \`docs-NAME-anchors\`. The command says what it needs where something is missing.
 
-Versions: ${[...versions].join(", ")}; Node ${node}, ${chromium}. Machine: ${cores} cores (${processor}),
+Versions: ${versions.join(", ")}; Node ${node}, ${chromium}. Machine: ${cores} cores (${processor}),
 ${Math.round(memory_bytes / 2 ** 30)} GiB. Bytes, files and nDCG do not depend on the machine and what else it does; times do.
 
 ## How to read the figures

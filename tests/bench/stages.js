@@ -47,6 +47,7 @@ function withShards(count) {
   }
   const manifest = JSON.parse(readFileSync(join(options.bundle, MANIFEST), "utf8"));
   manifest.ranking.code_shards = count;
+  manifest.ranking.code_shards_in_full = count;
   writeFileSync(join(folder, MANIFEST), JSON.stringify(manifest));
   return folder;
 }

@@ -29,7 +29,8 @@ pub struct Manifest {
     pub pages: u32,
     /// Number of passages.
     pub passages: u32,
-    /// Passages a window, at least: the unit of UHD postings and of one-bit codes.
+    /// Passages a window, at least, of a page that has more; of others each passage is one. The unit of UHD
+    /// postings and of one-bit codes.
     pub window: u32,
     /// Windows of a page, at most: those of a long page are larger.
     pub page_windows: u32,
@@ -225,10 +226,11 @@ pub struct BucketInfo {
 pub struct Ranking {
     /// Share of the mean over a page's windows against its best window, for UHD and dense (0 to 1).
     pub mean_share: f32,
-    /// Shards of codes that a query fetches: those of the best pages of the first stage. All their
-    /// pages are candidates of the second; where they hold fewer than 50 pages, more are fetched.
+    /// Shards of codes that a query without the network fetches: those of the best pages of the first
+    /// stage. All their pages are candidates of the second; where they hold fewer than 50 pages, more are
+    /// fetched.
     pub code_shards: usize,
-    /// As many in mode `full`.
+    /// Shards of codes that a query of mode `full` fetches, chosen alike.
     pub code_shards_in_full: usize,
     /// Weights without a network.
     pub table: Weights,
@@ -310,11 +312,40 @@ impl Default for Ranking {
     }
 }
 
-/// Passages in each window but the last of a page of so many passages, at least 1.
-#[must_use]
-pub fn window_of(passages: usize, window: u32, page_windows: u32) -> usize {
-    let evenly = passages.div_ceil(page_windows.max(1) as usize);
-    evenly.max(window as usize).max(1)
+/// How a page's passages make windows.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    /// Passages a window, at least, where windows have several.
+    pub window: u32,
+    /// Windows of a page, at most.
+    pub page_windows: u32,
+}
+
+impl Windows {
+    /// Passages in each window but the last, at least 1, of a page of so many `passages`, of which so many
+    /// were `encoded`. The passages that one window would hold are told apart (docs/ranking.md).
+    #[must_use]
+    pub fn to_write(self, passages: usize, encoded: usize) -> usize {
+        let all_encoded = encoded == passages;
+        match all_encoded && passages <= self.window.min(self.page_windows) as usize {
+            true => 1,
+            false => self.several(encoded),
+        }
+    }
+
+    /// The same of a page that was written with so many `windows`.
+    #[must_use]
+    pub fn as_written(self, passages: usize, windows: usize) -> usize {
+        match windows == passages {
+            true => 1,
+            false => self.several(passages),
+        }
+    }
+
+    fn several(self, passages: usize) -> usize {
+        let evenly = passages.div_ceil(self.page_windows.max(1) as usize);
+        evenly.max(self.window as usize).max(1)
+    }
 }
 
 impl Manifest {
@@ -399,4 +430,44 @@ impl Manifest {
 #[must_use]
 pub fn generator() -> String {
     format!("siskin {}", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_find_the_windows_that_were_written() {
+        for (window, page_windows) in [(3, u32::MAX), (3, 4), (3, 2), (1, 4), (0, 0)] {
+            let rule = Windows {
+                window,
+                page_windows,
+            };
+            for passages in 1usize..60 {
+                let size = rule.to_write(passages, passages);
+                let windows = passages.div_ceil(size);
+                assert!(windows <= page_windows.max(1) as usize);
+                assert_eq!(
+                    rule.as_written(passages, windows),
+                    size,
+                    "{rule:?}, {passages}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn short_pages_have_a_window_for_each_passage() {
+        let rule = Windows {
+            window: 3,
+            page_windows: 4,
+        };
+        let windows = |passages: usize| passages.div_ceil(rule.to_write(passages, passages));
+        assert_eq!([1, 2, 3, 4, 12, 13].map(windows), [1, 2, 3, 2, 4, 4]);
+        // Of long pages that were encoded in part, one; of a short one too, which readers could not tell.
+        assert_eq!(
+            [(40, 3), (3, 2)].map(|(all, some)| rule.to_write(all, some)),
+            [3, 3]
+        );
+    }
 }

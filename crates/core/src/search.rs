@@ -16,7 +16,7 @@ use crate::encoded::{self, EncodedQuery};
 use crate::error::{Error, Result};
 use crate::explain::{PageTerms, Sought};
 use crate::lexical::rarity;
-use crate::manifest::{Manifest, Weights, window_of};
+use crate::manifest::{Manifest, Weights, Windows};
 use crate::page::Page;
 use crate::query::{self, AnalyzedQuery, Dictionary, Miss, Part, Wanted};
 use crate::quoted;
@@ -645,16 +645,11 @@ impl Engine {
             Some((quoted, _)) => Some(quoted.passages(record, &self.analyzer)?),
         };
         let windows = ranked.windows_of(page);
-        let Manifest {
-            window,
-            page_windows,
-            ..
-        } = self.manifest;
-        let passages = record.passages.len();
-        let window = match windows.len() == passages {
-            true => 1,
-            false => window_of(passages, window, page_windows),
+        let rule = Windows {
+            window: self.manifest.window,
+            page_windows: self.manifest.page_windows,
         };
+        let window = rule.as_written(record.passages.len(), windows.len());
         let dense = |passage: usize| {
             let score = windows.get(passage / window);
             let quoted = quoted.as_ref().and_then(|quoted| quoted.get(passage));

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use siskin_core::build::{Bundle, ShardSizes};
 use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
+use siskin_core::error::Error;
 use siskin_core::manifest::Manifest;
 use siskin_core::search::{Engine, Mode, Query, Scores, Step};
 use site::{DIM, PageWords, WORDS, add, add_need, ask, bundle, encoded, tiny_shards};
@@ -328,6 +329,36 @@ fn queries_may_be_read_by_another_encoder() {
         manifest.check_encoder(id).unwrap();
     }
     assert!(manifest.check_encoder("a third").is_err());
+}
+
+/// The text of a manifest with one value changed.
+fn changed_manifest(change: impl FnOnce(&mut serde_json::Value)) -> Result<Manifest, Error> {
+    let mut json = serde_json::from_str(&site().manifest_json().unwrap()).unwrap();
+    change(&mut json);
+    Manifest::parse(&json.to_string())
+}
+
+#[test]
+fn full_takes_more_shards_of_codes_than_table_unless_the_bundle_is_older() {
+    let engine = loaded(&site());
+    assert_eq!(
+        [Mode::Table, Mode::Full].map(|mode| engine.code_shards(mode)),
+        [6, 12]
+    );
+    let older = changed_manifest(|json| {
+        let ranking = json["ranking"].as_object_mut().unwrap();
+        ranking.remove("code_shards_in_full").unwrap();
+    });
+    let engine = Engine::new(older.unwrap());
+    assert_eq!(engine.code_shards(Mode::Full), 6);
+}
+
+#[test]
+fn optional_values_of_a_wrong_type_are_damage() {
+    for wrong in [serde_json::json!(7), serde_json::Value::Null] {
+        let parsed = changed_manifest(|json| json["encoder"]["query_id"] = wrong);
+        assert!(matches!(parsed, Err(Error::Corrupt { .. })), "{parsed:?}");
+    }
 }
 
 #[test]

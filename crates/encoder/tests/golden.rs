@@ -65,8 +65,8 @@ fn opened() -> &'static [Opened] {
     &OPENED
 }
 
-/// The first encoder under test: the one for passages.
-fn open() -> (&'static Encoder, &'static Golden) {
+/// The first encoder under test, of the released ones that for passages.
+fn first() -> (&'static Encoder, &'static Golden) {
     let first = &opened()[0];
     (&first.encoder, &first.golden)
 }
@@ -183,7 +183,7 @@ fn check_against(encoder: &Encoder, golden: &Golden) {
 
 #[test]
 fn a_long_text_is_cut_and_keeps_its_end_mark() {
-    let (encoder, _) = open();
+    let (encoder, _) = first();
     let pieces = encoder.pieces(&"word ".repeat(1_000)).unwrap();
     let ends = [pieces[0].0, pieces[pieces.len() - 1].0];
     assert_eq!(pieces.len(), encoder.manifest().max_tokens);
@@ -194,7 +194,7 @@ fn a_long_text_is_cut_and_keeps_its_end_mark() {
 
 #[test]
 fn a_literal_end_mark_is_text() {
-    let (encoder, _) = open();
+    let (encoder, _) = first();
     let ends = encoder.pieces("").unwrap();
     let pieces = encoder.pieces("before [SEP] after").unwrap();
     assert_eq!(pieces.iter().filter(|piece| **piece == ends[1]).count(), 1);
@@ -228,7 +228,7 @@ fn an_encoder_for_queries_alone_names_the_encoder_of_passages_and_encodes_none()
 
 #[test]
 fn the_vocabulary_names_pieces_by_id() {
-    let (encoder, _) = open();
+    let (encoder, _) = first();
     let vocabulary = encoder.vocabulary();
     let pieces = encoder.pieces("unbelievable rust").unwrap();
     let names: Vec<&str> = pieces
@@ -242,7 +242,10 @@ fn the_vocabulary_names_pieces_by_id() {
 
 #[test]
 fn many_texts_come_in_order_and_equal_single_ones() {
-    let (encoder, golden) = open();
+    let (encoder, golden) = first();
+    if encoder.manifest().queries_for.is_some() {
+        return; // it encodes no passages
+    }
     let texts: Vec<&str> = golden
         .texts
         .iter()

@@ -145,6 +145,7 @@ test("one figure may fail and leave the others", () => {
     version: "3",
     browser: { cold_keywords: sizes, first_result_slow_4g: { failed: "no answer within 240 s" } },
   };
+  const later = { pages: 112, systems: { orama: { ...orama, version: "4" }, pagefind: orama } };
   const sites = { mdn: { pages: 14593, share: 1, systems: { orama, pagefind: orama } } };
   const files = report({ machine, sites }, { sites });
   const text = files["benchmarks.md"];
@@ -153,5 +154,7 @@ test("one figure may fail and leave the others", () => {
   assert.match(text, /Orama, first result slow 4g: no answer within 240 s\./);
   assert.match(text, /\| 14,593 \| Pagefind \| not run yet /);
   assert.match(files["plots/growth.svg"], /14,593 pages/);
+  const all = report({ machine, sites: { ...sites, "rust-book": later } }, undefined);
+  assert.match(all["benchmarks.md"], /Versions: Pagefind 3, Orama 4 and 3;/);
   assert.deepEqual(JSON.parse(files["scaling-data/mdn.json"]), { sites });
 });

@@ -20,7 +20,8 @@ test("another encoder may read queries", () => {
 });
 
 test("what is not a manifest is refused with its address", () => {
-  for (const text of ["", "<html>", "[]", "null", "{}", '{"encoder": {"id": 3}}']) {
+  const wrong = ["", "<html>", "[]", "null", "{}", '{"encoder": {"id": 3}}'];
+  for (const text of [...wrong, '{"encoder": {"id": "ab", "query_id": null}}']) {
     assert.throws(() => parseManifest(text, URL_OF_MANIFEST), {
       code: "corrupt",
       message: /example\.org\/siskin\/siskin\.json is not what/,

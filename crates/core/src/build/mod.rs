@@ -11,9 +11,7 @@ use crate::container::{self, FORMAT_VERSION};
 use crate::encoded::PassageCodes;
 use crate::error::{Error, Result};
 use crate::lexical::{LexicalBuilder, LexicalOptions};
-use crate::manifest::{
-    EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Spread, generator, window_of,
-};
+use crate::manifest::{EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Spread, Windows, generator};
 use crate::page::Page;
 use crate::records::{BlockSize, MAX_HEADINGS};
 use crate::rows::GenericRows;
@@ -36,7 +34,7 @@ const PAGE_WINDOWS_OF_A_LARGE_SITE: u32 = 4;
 /// a fifth of the bytes of its rarer words.
 const PIECED_WORD_OCCURRENCES_OF_A_LARGE_SITE: u32 = 8;
 /// Passages of a page that are encoded where time matters more than finding what stands deep in a
-/// page: its first window.
+/// page: the first window of a long one.
 pub const LITE_PASSAGES: usize = 3;
 
 /// Sizes of shards. The defaults make less than 2,000 files of the largest site.
@@ -88,8 +86,8 @@ pub struct BuildOptions {
     pub lexical: LexicalOptions,
     /// How UHD codes are cut.
     pub uhd: UhdOptions,
-    /// Passages a window, at least, of a page that has more: the unit of UHD codes and of one-bit codes. Of a
-    /// page that has no more, each passage is a window.
+    /// Passages a window, at least, of a page that has more; of others each passage is one, unless that makes
+    /// more than `page_windows`. The unit of UHD codes and of one-bit codes.
     pub window: u32,
     /// Windows of a page, at most.
     pub page_windows: u32,
@@ -214,17 +212,11 @@ impl Builder {
         self.lexical.add_page(&page);
         codes.iter().for_each(|codes| self.site_rows.add(codes));
         let size = self.options.uhd.code_size(codes.len());
-        let BuildOptions {
-            window,
-            page_windows,
-            ..
-        } = self.options;
-        // The passages of a page that one window would hold are told apart (docs/ranking.md).
-        let window = match page.passages.len() <= window.min(page_windows) as usize {
-            true => 1,
-            false => window_of(codes.len(), window, page_windows),
+        let rule = Windows {
+            window: self.options.window,
+            page_windows: self.options.page_windows,
         };
-        let windows = codes.chunks(window);
+        let windows = codes.chunks(rule.to_write(page.passages.len(), codes.len()));
         let code = |bucket| {
             let codes = windows
                 .clone()
