@@ -65,7 +65,7 @@ impl Default for ShardSizes {
             common: size(9 << 8, 440),
             words: size(4 << 10, 420),
             foreign: size(36 << 10, 80),
-            codes: size(3 << 10, 400),
+            codes: size(3 << 10, 412),
             whole_codes_bytes: 64 << 10,
             records: size(8 << 10, 560),
             record_blocks: BlockSize {
