@@ -2,7 +2,8 @@
 //! 4 to 6).
 //!
 //! Passages are ranked by binary codes as [`crate::fit::held_out`] tells. Weights of buckets are tuned on
-//! one half of each collection's queries and measured on the other, both ways round. The ideal bucket is the
+//! one half of each collection's queries and measured on the other, both ways round; so are weights that are
+//! predicted from the query alone ([`crate::weighting`]). The ideal bucket is the
 //! one that ranks a query best, query by query: what a perfect choice of the bucket would give.
 
 use std::collections::{HashMap, HashSet};
@@ -21,13 +22,12 @@ use crate::fit::held_out::{
 use crate::fit::settings::Rarity;
 use crate::random::Random;
 use crate::tokenize::Tokenizer;
+use crate::weighting::Tried;
 use crate::wta::Head;
 
 /// Random streams of the seed.
 const QUERIES_STREAM: u64 = 4_000;
 pub(crate) const BOOTSTRAP_STREAM: u64 = 5_000;
-/// Weights of a bucket that are tried: all combinations of these, the sum being 1.
-const WEIGHT_STEPS: usize = 10;
 /// Resamples of the queries for an interval (Efron 1979).
 pub(crate) const RESAMPLES: usize = 1_000;
 
@@ -287,10 +287,20 @@ fn lines(
             &ranked(&vec![1.0; buckets.len()]),
             seed,
         ));
-        let (scores, weights) = tuned(buckets.len(), ranked);
+        let tried = Tried::new(buckets.len(), ranked);
+        let (scores, weights) = tried.tuned();
         lines.push(line(
             &format!("buckets weighted ({weights})"),
             &scores,
+            seed,
+        ));
+        let vectors: Vec<_> = coded
+            .iter()
+            .map(|coded| coded.queries.dense.clone())
+            .collect();
+        lines.push(line(
+            "buckets weighted by what the query's vector predicts",
+            &tried.predicted(&vectors),
             seed,
         ));
         lines.push(line(
@@ -374,66 +384,6 @@ pub(crate) fn ranks(scores: &[Vec<f64>], relevant: &[HashSet<usize>]) -> Vec<Sco
         .collect()
 }
 
-/// Each half of the queries by the weights that are best for the other half, and these weights.
-pub(crate) fn tuned(buckets: usize, ranked: impl Fn(&[f64]) -> ByQuery) -> (ByQuery, String) {
-    let tried: Vec<(Vec<f64>, ByQuery)> = weightings(buckets)
-        .into_iter()
-        .map(|weights| {
-            let scores = ranked(&weights);
-            (weights, scores)
-        })
-        .collect();
-    let half = |scores: &ByQuery, half: usize| -> ByQuery {
-        let of_half =
-            |queries: &Vec<Scores>| queries.iter().copied().skip(half).step_by(2).collect();
-        scores.iter().map(of_half).collect()
-    };
-    let mut joined: ByQuery = Vec::new();
-    let mut names = Vec::new();
-    for measured in [0, 1] {
-        let quality =
-            |(_, scores): &&(Vec<f64>, ByQuery)| mean(&half(scores, 1 - measured)).ndcg_at_10;
-        // The first of equally good weightings.
-        let best = tried
-            .iter()
-            .rev()
-            .max_by(|a, b| quality(a).total_cmp(&quality(b)));
-        let Some((weights, scores)) = best else {
-            continue;
-        };
-        let scores = half(scores, measured);
-        joined.resize(scores.len(), Vec::new());
-        for (joined, scores) in joined.iter_mut().zip(scores) {
-            joined.extend(scores);
-        }
-        let weights: Vec<String> = weights
-            .iter()
-            .map(|weight| format!("{weight:.1}"))
-            .collect();
-        names.push(weights.join(" + "));
-    }
-    (joined, names.join("; "))
-}
-
-/// All weights that are tenths and add up to 1.
-fn weightings(buckets: usize) -> Vec<Vec<f64>> {
-    fn steps(buckets: usize, left: usize) -> Vec<Vec<usize>> {
-        if buckets == 1 {
-            return vec![vec![left]];
-        }
-        let first = 0..=left;
-        let with = |first: usize| {
-            let rest = steps(buckets - 1, left - first).into_iter();
-            rest.map(move |rest| std::iter::once(first).chain(rest).collect::<Vec<_>>())
-        };
-        first.flat_map(with).collect()
-    }
-    let share = |step: usize| step as f64 / WEIGHT_STEPS as f64;
-    let all = steps(buckets.max(1), WEIGHT_STEPS).into_iter();
-    all.map(|steps| steps.into_iter().map(share).collect())
-        .collect()
-}
-
 /// For each query the scores of the bucket that ranks it best.
 pub(crate) fn ideal(each: &[ByQuery]) -> ByQuery {
     let mut best = each.first().cloned().unwrap_or_default();
@@ -496,25 +446,6 @@ mod tests {
             mrr_at_10: 0.0,
         };
         all.iter().map(of).collect()
-    }
-
-    #[test]
-    fn weights_add_up_to_one() {
-        let all = weightings(3);
-        assert_eq!(all.len(), 66);
-        for weights in all {
-            assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        }
-    }
-
-    #[test]
-    fn weights_are_measured_on_queries_that_did_not_choose_them() {
-        // Bucket 0 is right for the even queries alone, bucket 1 for the odd ones.
-        let ranked =
-            |weights: &[f64]| vec![scores(&[weights[0], weights[1], weights[0], weights[1]])];
-        let (found, names) = tuned(2, ranked);
-        assert_eq!(mean(&found).ndcg_at_10, 0.0);
-        assert_eq!(names, "0.0 + 1.0; 1.0 + 0.0");
     }
 
     #[test]

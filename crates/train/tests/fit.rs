@@ -321,7 +321,7 @@ fn buckets_are_measured_alone_together_weighted_and_at_their_best() -> Result<()
         measure::run(&Command::try_parse_from(line.split_whitespace())?.args)
     };
     let table = measure("--query-k 4 16")?;
-    assert_eq!(table.len(), 2 + 2 * 6, "{table:#?}");
+    assert_eq!(table.len(), 2 + 2 * 7, "{table:#?}");
     assert!(
         table[2].starts_with("| 4 | 64 | bucket 0: layer 2, n 24, k 2 |"),
         "{table:#?}"
@@ -329,6 +329,8 @@ fn buckets_are_measured_alone_together_weighted_and_at_their_best() -> Result<()
     let ndcg = |line: &str| -> Result<f64> { Ok(line.split('|').nth(4).unwrap().trim().parse()?) };
     let best = |name: &str| table.iter().find(|line| line.contains(name)).unwrap();
     let ideal = ndcg(best("ideal"))?;
+    let predicted = ndcg(best("predicts"))?;
+    assert!(0.0 < predicted && predicted <= 100.0, "{table:#?}");
     assert!(
         ideal >= ndcg(&table[2])? && ideal >= ndcg(&table[3])?,
         "{table:#?}"

@@ -3,19 +3,21 @@
 use anyhow::Result;
 
 use super::super::Lab;
+use super::super::cache::Vectors;
 use super::super::codes::Coded;
 use super::super::heads::Start;
 use super::super::ranking::Scoring;
 use super::super::result::{Comparison, Section};
 use crate::checkpoint::Bucket;
-use crate::fit::held_out::Scores;
-use crate::measure::{ByQuery, ideal, ranks, tuned};
+use crate::measure::{ByQuery, ideal, ranks};
+use crate::weighting::{QueryVectors, Tried};
 
 pub(super) const METHOD: &str = "Buckets of whitened samples, no training. First each layer alone with \
     a whole bucket. Then several buckets that have together the dimensions, winners and passage \
     dimensions of the one: on layers (the paper's vertical buckets) and on the last layer with other \
     samples. Scores of buckets are *added*; *weighted* by the tenths that are best for the other half of \
-    each collection's queries; or only the bucket counts that ranks the query best (*ideal*: it looks at \
+    each collection's queries; by tenths *predicted* from the query's own vector, learnt on the other half by ridge \
+    regression (the paper's future work); or only the bucket counts that ranks the query best (*ideal*: it looks at \
     the judgments and bounds what choosing a bucket could give). The last lines let every bucket be \
     whole, at as many times the bytes.";
 
@@ -33,6 +35,7 @@ struct Arrangement {
 pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
     let mut alone = Comparison::new(&["bucket"]);
     let mut several = Comparison::new(&["buckets", "scores"]);
+    let vectors = query_vectors(lab)?;
     for &seed in &lab.settings.seeds {
         let mut whole = Vec::new();
         for &layer in lab.settings.layers.iter().rev() {
@@ -50,10 +53,10 @@ pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
         }
         for arrangement in arrangements(lab) {
             let scores = arrangement.scores(lab, seed)?;
-            add_scores(lab, &arrangement.name, &scores, &mut several);
+            add_scores((lab, &vectors), &arrangement.name, &scores, &mut several);
         }
         whole.truncate(WHOLE);
-        add_scores(lab, &whole_name(lab), &whole, &mut several);
+        add_scores((lab, &vectors), &whole_name(lab), &whole, &mut several);
     }
     alone.add(&["dense vectors, cosine"], lab.dense()?);
     let seed = lab.settings.seed;
@@ -61,6 +64,12 @@ pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
         Section::Rankings(alone.rankings("Each layer alone", seed)),
         Section::Rankings(several.rankings("Several buckets", seed)),
     ])
+}
+
+/// Mean-pooled vectors of the queries, by collection.
+fn query_vectors(lab: &Lab) -> Result<Vec<QueryVectors>> {
+    let of = |vectors: &Vectors| Ok(vectors.pooled()?.queries.to_vec2()?);
+    lab.material.measured.iter().map(of).collect()
 }
 
 fn one(lab: &Lab) -> String {
@@ -155,13 +164,20 @@ impl Arrangement {
     }
 }
 
-fn add_scores(lab: &Lab, name: &str, scores: &[BucketScores], comparison: &mut Comparison) {
+fn add_scores(
+    (lab, vectors): (&Lab, &[QueryVectors]),
+    name: &str,
+    scores: &[BucketScores],
+    comparison: &mut Comparison,
+) {
     let count = scores.len();
     let ranked = |weights: &[f64]| weighted(lab, scores, weights);
     comparison.add(&[name, "added"], ranked(&vec![1.0; count]));
-    let (halves, weights) = tuned(count, ranked);
+    let tried = Tried::new(count, ranked);
+    let (tuned, weights) = tried.tuned();
     eprintln!("  {name}: weights {weights}");
-    comparison.add(&[name, "weighted"], in_order(&halves));
+    comparison.add(&[name, "weighted"], tuned);
+    comparison.add(&[name, "predicted"], tried.predicted(vectors));
     let alone = |j: usize| {
         let weight = |i: usize| f64::from(u8::from(i == j));
         weighted(lab, scores, &(0..count).map(weight).collect::<Vec<_>>())
@@ -191,36 +207,4 @@ fn weighted(lab: &Lab, buckets: &[BucketScores], weights: &[f64]) -> ByQuery {
             )
         })
         .collect()
-}
-
-/// Queries in their own order again: [`tuned`] gives the even ones, then the odd ones.
-fn in_order(halves: &ByQuery) -> ByQuery {
-    let collection = |scores: &Vec<Scores>| {
-        let even = scores.len().div_ceil(2);
-        let place = |query: usize| query / 2 + even * (query % 2);
-        (0..scores.len())
-            .map(|query| scores[place(query)])
-            .collect()
-    };
-    halves.iter().map(collection).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn queries_come_back_into_their_order() {
-        let gains = |all: &[f64]| -> ByQuery {
-            let of = |&ndcg_at_10: &f64| Scores {
-                ndcg_at_10,
-                mrr_at_10: 0.0,
-            };
-            vec![all.iter().map(of).collect()]
-        };
-        let queries = gains(&[0.0, 0.1, 0.2, 0.3, 0.4]);
-        let (halves, _) = tuned(1, |_| queries.clone());
-        assert_ne!(halves, queries);
-        assert_eq!(in_order(&halves), queries);
-    }
 }

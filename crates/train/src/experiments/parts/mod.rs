@@ -76,7 +76,10 @@ impl Part {
     /// Raised when what a part computes changes, so that it is run again.
     #[must_use]
     pub fn version(self) -> u32 {
-        1
+        match self {
+            Self::Buckets => 2,
+            _ => 1,
+        }
     }
 
     /// Seeds of the heads that the part makes.
