@@ -152,6 +152,8 @@ fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
         ..Settings::defaults()?
     };
     fit::run(&fit::Args {
+        new_heads: false,
+        rows: None,
         base: args.base.clone(),
         pairs: collections.to_vec(),
         negatives: Vec::new(),

@@ -4,6 +4,7 @@
 //! heads.safetensors      bucket{j}.weight F32 [n, dim], bucket{j}.bias F32 [n], j = 0, 1, …;
 //!                        bucket{j}.rarity F32 [n], logarithms, where rarity was learned
 //! backbone.safetensors   every weight of the base model, by its name; only if it was trained
+//! rows.safetensors       static_rows F32 [pieces, dim] and query_mean F32 [dim]; only if they were trained or read
 //! optimizer.safetensors  {name}.first and {name}.second moments, F32, bucket{j}.frequency F32 [n] where
 //!                        it is read, and step U32 []; absent before the first step
 //! state.json             State: what was asked for, and how far it came
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Base;
 use crate::bert::Bert;
+use crate::fit::static_queries::StaticRows;
 use crate::wta::Head;
 
 /// Which layer a bucket reads and how its codes look.
@@ -67,6 +69,8 @@ pub struct Checkpoint {
     pub heads: Vec<Head>,
     /// Trained backbone weights, if the backbone was trained.
     pub backbone: Option<HashMap<String, Tensor>>,
+    /// Rows of static queries, if the run has some.
+    pub rows: Option<StaticRows>,
     /// The optimizer's moments, once a step was made.
     pub optimizer: Option<HashMap<String, Tensor>>,
 }
@@ -85,11 +89,14 @@ impl Checkpoint {
             .with_context(|| format!("{} is malformed", path.display()))?;
         let heads = load_heads(&folder.join("heads.safetensors"), &state.buckets, device)?;
         let backbone = load_optional(&folder.join("backbone.safetensors"), device)?;
+        let rows = load_optional(&folder.join("rows.safetensors"), device)?;
+        let rows = rows.as_ref().map(StaticRows::of_tensors).transpose()?;
         let optimizer = load_optional(&folder.join("optimizer.safetensors"), device)?;
         Ok(Self {
             state,
             heads,
             backbone,
+            rows,
             optimizer,
         })
     }
@@ -106,6 +113,9 @@ impl Checkpoint {
         files.tensors("heads.safetensors", &self.named_heads())?;
         if let Some(backbone) = &self.backbone {
             files.tensors("backbone.safetensors", backbone)?;
+        }
+        if let Some(rows) = &self.rows {
+            files.tensors("rows.safetensors", &rows.tensors())?;
         }
         if let Some(optimizer) = &self.optimizer {
             let mut optimizer = optimizer.clone();
@@ -308,6 +318,7 @@ mod tests {
             },
             heads: vec![Head::new(weight, bias, 1)?],
             backbone: None,
+            rows: None,
             optimizer: Some(HashMap::new()),
         })
     }

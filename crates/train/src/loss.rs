@@ -53,8 +53,11 @@ pub fn cosines(left: &Tensor, right: &Tensor) -> Result<Tensor> {
     Ok(unit_rows(left)?.matmul(&unit_rows(right)?.t()?)?)
 }
 
-/// Rows scaled to unit length.
-fn unit_rows(rows: &Tensor) -> Result<Tensor> {
+/// Rows scaled to unit length; a zero row stays.
+///
+/// # Errors
+/// Never for a matrix of floats.
+pub fn unit_rows(rows: &Tensor) -> Result<Tensor> {
     let tiny = if rows.dtype() == DType::F64 {
         1e-24
     } else {

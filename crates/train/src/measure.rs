@@ -107,6 +107,7 @@ pub fn run(args: &Args) -> Result<Vec<String>> {
         bert: &bert,
         heads: &heads,
         buckets: &buckets,
+        static_queries: None,
         passage_k: usize::MAX,
         device: &device,
     };

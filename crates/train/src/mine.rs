@@ -215,6 +215,7 @@ impl Model {
             bert: &self.bert,
             heads: &self.checkpoint.heads,
             buckets: &self.checkpoint.state.buckets,
+            static_queries: None,
             passage_k: usize::MAX,
             device: &self.device,
         };

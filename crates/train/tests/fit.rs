@@ -8,6 +8,7 @@ use anyhow::Result;
 use candle_core::Device;
 use clap::Parser;
 use siskin_train::checkpoint::Checkpoint;
+use siskin_train::fit::static_queries::StaticRows;
 use siskin_train::fit::{self, Args};
 use siskin_train::{measure, mine};
 
@@ -34,6 +35,7 @@ impl Bench {
         let folder = tempfile::tempdir()?;
         tiny::write_base(&folder.path().join("base"))?;
         tiny::write_collection(&folder.path().join("animals"), 60)?;
+        tiny::write_rows(&folder.path().join("rows"), tiny::config().vocab_size)?;
         Ok(Self { folder })
     }
 
@@ -46,6 +48,7 @@ impl Bench {
             ["base", "animals", out].map(|name| self.path(name).display().to_string());
         let fixed = "--sample-tokens 300 --batch-pairs 6 --steps 8 --warm-up-steps 2 \
             --held-out-queries 8 --head-learning-rate 0.01 --checkpoint-every 3";
+        let options = options.replace("ROWS", &self.path("rows").display().to_string());
         let line = format!("fit --base {base} --pairs {pairs} --out {out} {fixed} {options}");
         fit::run(&Command::try_parse_from(line.split_whitespace())?.args)
     }
@@ -62,10 +65,11 @@ impl Bench {
     }
 }
 
-/// Two buckets, sparse weights, rarity learned, even dimensions, the backbone trained and the dense vectors
-/// too.
+/// Two buckets, sparse weights, rarity learned, even dimensions, the backbone trained, dense vectors and
+/// static queries too, queries in other words. `ROWS` stands for the folder of an encoder's rows.
 const EVERYTHING: &str = "--buckets 2:24:2 0:16:2 --weight-sparsity 0.5 --rarity learned \
-    --duty-cycle 0.2 --backbone-learning-rate 0.001 --dense 0.5";
+    --duty-cycle 0.2 --backbone-learning-rate 0.001 --dense 0.5 --static-queries 0.7 --row-learning-rate 0.01 \
+    --swap-words 0.5 --leave-out-words 0.5 --rows ROWS";
 
 #[test]
 fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
@@ -77,7 +81,7 @@ fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
         bench.file("parts", "heads.safetensors")?
     );
     bench.fit("parts", &format!("{EVERYTHING} --resume"))?;
-    for name in ["heads", "backbone", "optimizer"] {
+    for name in ["heads", "backbone", "rows", "optimizer"] {
         let name = format!("{name}.safetensors");
         let same = bench.file("whole", &name)? == bench.file("parts", &name)?;
         assert!(same, "{name}");
@@ -150,6 +154,11 @@ fn every_way_to_train_makes_finite_steps_of_its_own() -> Result<()> {
         "--batching by-collection",
         "--backbone-learning-rate 0.001",
         "--backbone-learning-rate 0.001 --precision bf16",
+        "--backbone-learning-rate 0.001 --dense 0.5",
+        "--static-queries 0.5 --rows ROWS",
+        "--static-queries 0.5 --codes 0 --rows ROWS",
+        "--swap-words 1 --rows ROWS",
+        "--leave-out-words 1 --rows ROWS",
     ];
     let mut losses = Vec::new();
     for (i, way) in ways.iter().enumerate() {
@@ -168,6 +177,73 @@ fn every_way_to_train_makes_finite_steps_of_its_own() -> Result<()> {
     losses.dedup();
     // One collection: a batch of one collection is an ordinary one. All others differ.
     assert!(losses.len() >= ways.len() - 1, "{losses:?}");
+    Ok(())
+}
+
+#[test]
+fn rows_are_trained_beside_the_network_and_heads_made_anew() -> Result<()> {
+    let bench = Bench::new()?;
+    let both = "--buckets 2:24:2 --codes 0 --dense 0.5 --static-queries 1 --row-learning-rate 0.01 \
+        --backbone-learning-rate 0.001 --rows ROWS";
+    bench.fit("out", both)?;
+    let load = |name: &str| Checkpoint::load(&bench.path(name), &Device::Cpu);
+    let trained = load("out")?;
+    let begun = StaticRows::of_encoder(&bench.path("rows"), &Device::Cpu)?;
+    let rows = trained.rows.unwrap();
+    assert_eq!(
+        rows.query_mean.to_vec1::<f32>()?,
+        begun.query_mean.to_vec1::<f32>()?
+    );
+    assert_ne!(rows.rows.to_vec2::<f32>()?, begun.rows.to_vec2::<f32>()?);
+    let lines = bench.metrics("out")?;
+    let step = lines.iter().find(|line| line["loss"].is_f64()).unwrap();
+    assert_eq!(step["ranking"], 0.0);
+    assert!(step["dense"].as_f64() > Some(0.0) && step["static_queries"].as_f64() > Some(0.0));
+    let measured = lines.iter().rev().find(|line| line["held_out"].is_object());
+    let ndcg = &measured.unwrap()["held_out"]["mean"]["static_queries"]["ndcg_at_10"];
+    assert!(ndcg.as_f64() > Some(0.0), "{measured:?}");
+    // The heads stayed as they were; --new-heads takes others, of the network as it is now.
+    let from = format!("--init-only --from {}", bench.path("out").display());
+    bench.fit("same", &format!("--buckets 2:24:2 {from}"))?;
+    bench.fit("new", &format!("--buckets 2:32:2 --new-heads {from}"))?;
+    let (same, new) = (load("same")?, load("new")?);
+    assert_eq!(same.heads[0].n(), 24);
+    assert_eq!(new.heads[0].n(), 32);
+    assert!(new.backbone.is_some() && new.rows.is_some());
+    let head = |checkpoint: &Checkpoint| checkpoint.heads[0].weight.to_vec2::<f32>();
+    assert_eq!(head(&same)?, head(&trained_heads(&bench)?)?);
+    Ok(())
+}
+
+/// What `fit` begins with.
+fn trained_heads(bench: &Bench) -> Result<Checkpoint> {
+    bench.fit("begun", "--buckets 2:24:2 --init-only")?;
+    Checkpoint::load(&bench.path("begun"), &Device::Cpu)
+}
+
+#[test]
+fn rows_that_are_missing_or_of_another_network_are_refused() -> Result<()> {
+    let bench = Bench::new()?;
+    let refused = |options: &str, words: &str| {
+        let error = format!("{:#}", bench.fit("out", options).unwrap_err());
+        assert!(error.contains(words), "{error}");
+    };
+    refused("--buckets 2:24:2 --static-queries 1", "give --rows");
+    refused("--buckets 2:24:2 --swap-words 0.5", "need --rows");
+    refused(
+        "--buckets 2:24:2 --swap-words 1.5 --rows ROWS",
+        "are probabilities",
+    );
+    refused("--buckets 2:24:2 --codes 0", "nothing is trained");
+    refused(
+        "--buckets 2:24:2 --rows /no/such/encoder",
+        "/no/such/encoder",
+    );
+    tiny::write_rows(&bench.path("rows"), 9)?;
+    refused(
+        "--buckets 2:24:2 --static-queries 1 --rows ROWS",
+        "encoder of the same base model",
+    );
     Ok(())
 }
 

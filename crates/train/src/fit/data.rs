@@ -1,5 +1,6 @@
 //! Pairs for training and held-out sets, as word pieces.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::{Result, ensure};
@@ -58,8 +59,10 @@ pub struct Data {
 /// The texts of one step: row `i` of both is a pair; further passages are hard negatives.
 #[derive(Clone, Debug)]
 pub struct PairBatch<'a> {
-    /// Word pieces of the queries.
-    pub queries: Vec<&'a [u32]>,
+    /// Word pieces of the queries as the collection has them.
+    pub asked: Vec<&'a [u32]>,
+    /// Word pieces of the queries as they are trained on.
+    pub queries: Vec<Cow<'a, [u32]>>,
     /// Word pieces of their passages, then of hard negatives.
     pub passages: Vec<&'a [u32]>,
 }
@@ -187,8 +190,10 @@ impl Data {
         let mut random = Random::new(seed, NEGATIVES_STREAM + number as u64);
         let mut passages: Vec<&[u32]> = pairs().map(|pair| pair.passage.as_slice()).collect();
         passages.extend(self.hard_negatives(pairs(), &mut random));
+        let asked: Vec<&[u32]> = pairs().map(|pair| pair.query.as_slice()).collect();
         PairBatch {
-            queries: pairs().map(|pair| pair.query.as_slice()).collect(),
+            queries: asked.iter().copied().map(Cow::Borrowed).collect(),
+            asked,
             passages,
         }
     }

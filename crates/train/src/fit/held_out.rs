@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use anyhow::Result;
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 use serde::Serialize;
 
 use super::data::HeldOut;
+use super::static_queries::StaticQueries;
 use crate::bert::Bert;
 use crate::checkpoint::Bucket;
 use crate::encode::Encoded;
-use crate::loss::cosines;
+use crate::loss::{cosines, unit_rows};
 use crate::tokenize::batches_by_length;
 use crate::wta::{Head, Winners};
 
@@ -42,6 +43,9 @@ pub struct Report {
     pub codes: Scores,
     /// Cosine of mean-pooled vectors.
     pub dense: Scores,
+    /// Cosine of the sums of queries' rows and passages' mean-pooled vectors minus their mean, where there are rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub static_queries: Option<Scores>,
 }
 
 /// What can be measured: a network with its heads.
@@ -52,6 +56,8 @@ pub struct Measured<'a> {
     pub heads: &'a [Head],
     /// Which layer each head reads.
     pub buckets: &'a [Bucket],
+    /// Rows of queries that need no network, if there are some.
+    pub(crate) static_queries: Option<&'a StaticQueries>,
     /// Dimensions that a passage's code keeps.
     pub passage_k: usize,
     /// Where tensors live.
@@ -100,6 +106,13 @@ impl Measured<'_> {
             buckets,
             codes: mean_scores(&total, &set.relevant),
             dense: mean_scores(&dense, &set.relevant),
+            static_queries: self
+                .static_queries
+                .map(|rows| {
+                    let scores = static_scores(rows, set, &passages.dense, self.device)?;
+                    anyhow::Ok(mean_scores(&scores, &set.relevant))
+                })
+                .transpose()?,
         })
     }
 
@@ -202,6 +215,19 @@ pub(crate) fn dense_scores(
         .collect())
 }
 
+/// Cosines of the sums of queries' rows and of passages' vectors minus their mean, by query.
+fn static_scores(
+    rows: &StaticQueries,
+    set: &HeldOut,
+    passages: &[Vec<f32>],
+    device: &Device,
+) -> Result<Vec<Vec<f64>>> {
+    let passages = unit_rows(&rows_tensor(passages, device)?)?;
+    let passages = passages.broadcast_sub(&passages.mean_keepdim(0)?)?;
+    let cosines = cosines(&rows.vectors(&set.queries)?.detach(), &passages)?;
+    Ok(cosines.to_dtype(DType::F64)?.to_vec2()?)
+}
+
 /// `[rows, width]` of rows of one width.
 fn rows_tensor(rows: &[Vec<f32>], device: &Device) -> Result<Tensor> {
     let width = rows.first().map_or(0, Vec::len);
@@ -244,6 +270,11 @@ fn mean_report(reports: &[&Report]) -> Report {
             .collect(),
         codes: mean(reports.iter().map(|report| report.codes)),
         dense: mean(reports.iter().map(|report| report.dense)),
+        static_queries: reports
+            .iter()
+            .map(|report| report.static_queries)
+            .collect::<Option<Vec<_>>>()
+            .map(|scores| mean(scores.into_iter())),
     }
 }
 

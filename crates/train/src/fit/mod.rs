@@ -3,13 +3,16 @@
 //! * [`settings`]: what can be chosen; [`recipe`]: named choices.
 //! * [`data`]: pairs for training and held-out sets.
 //! * [`trainer`]: one step, checkpoints; `head`: what is trained of a bucket.
+//! * [`static_queries`]: the query side that needs no network; [`paraphrase`]: queries in other words.
 //! * [`held_out`]: ranking metrics on pairs that training does not see.
 
 pub mod data;
 mod head;
 pub mod held_out;
+pub mod paraphrase;
 pub mod recipe;
 pub mod settings;
+pub mod static_queries;
 pub mod trainer;
 
 use std::path::{Path, PathBuf};
@@ -20,15 +23,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use crate::base::Base;
+use crate::bert::Bert;
 use crate::checkpoint::{Checkpoint, State};
 use crate::collection::Collection;
 use crate::init::{random_head, whitened_head};
 use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
 use crate::sample::{mixed_texts, token_vectors};
-use crate::wta::weight_mask;
+use crate::wta::{Head, weight_mask};
 use data::Data;
+use paraphrase::Paraphraser;
 use settings::{Heads, Settings};
+use static_queries::StaticRows;
 use trainer::{StepReport, Trainer};
 
 /// Arguments of `siskin-train fit`.
@@ -55,6 +61,12 @@ pub struct Args {
     /// Begin with the heads (and backbone) of this checkpoint instead of whitened samples.
     #[arg(long)]
     pub from: Option<PathBuf>,
+    /// Sample new heads although --from gives some: its backbone and rows are kept.
+    #[arg(long, requires = "from")]
+    pub new_heads: bool,
+    /// Encoder folder whose static rows and mean query the run begins with.
+    #[arg(long)]
+    pub rows: Option<PathBuf>,
     /// Make at most this many steps now, write a checkpoint and end; go on with --resume.
     #[arg(long)]
     pub stop_after: Option<usize>,
@@ -89,10 +101,11 @@ pub fn run(args: &Args) -> Result<()> {
         }
         let negatives = negatives(args, &collections)?;
         let data = Data::new(&collections, &negatives, &base.tokenizer()?, &args.settings)?;
-        check_pairs(&mut checkpoint.state, &data)?;
+        let paraphraser = paraphraser(args, &base, &device)?;
+        check_pairs(&mut checkpoint.state, &data, paraphraser.as_ref())?;
         let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
         let metrics = Metrics::open(&args.out, trainer.step())?;
-        train(trainer, &data, args, metrics)
+        train(trainer, (&data, paraphraser.as_ref()), args, metrics)
     };
     run().map_err(|error| advised(error, &args.settings))
 }
@@ -108,12 +121,30 @@ fn negatives(args: &Args, collections: &[Collection]) -> Result<Vec<Negatives>> 
     Ok(negatives)
 }
 
+/// What puts queries in other words, where that is asked for.
+fn paraphraser(args: &Args, base: &Base, device: &Device) -> Result<Option<Paraphraser>> {
+    let settings = &args.settings;
+    if !settings.paraphrases() {
+        return Ok(None);
+    }
+    let encoder = args.rows.as_ref();
+    let encoder = encoder.context("--swap-words and --leave-out-words need --rows")?;
+    let rows = StaticRows::of_encoder(encoder, device)?;
+    let odds = (settings.swap_words, settings.leave_out_words);
+    let vocabulary = base.folder.join("tokenizer.json");
+    Paraphraser::new(&rows, &vocabulary, odds, settings.seed).map(Some)
+}
+
 /// Refuses to go on with other pairs than those of the steps made so far.
-fn check_pairs(state: &mut State, data: &Data) -> Result<()> {
+fn check_pairs(state: &mut State, data: &Data, paraphraser: Option<&Paraphraser>) -> Result<()> {
     let pairs = data.fingerprint();
+    let pairs = match paraphraser {
+        Some(paraphraser) => paraphraser.fingerprint(&pairs),
+        None => pairs,
+    };
     ensure!(
         state.step == 0 || state.pairs.is_empty() || state.pairs == pairs,
-        "the training pairs are not those that the run was begun with: give the same --pairs"
+        "the training pairs are not those that the run was begun with: give the same --pairs and --rows"
     );
     state.pairs = pairs;
     Ok(())
@@ -154,10 +185,14 @@ fn first_checkpoint(
         "{} holds a checkpoint: --resume, or another --out",
         args.out.display()
     );
-    match &args.from {
-        Some(folder) => begun_from(folder, base, &args.settings, collections, device),
-        None => initial(&args.settings, base, collections, device),
+    let mut checkpoint = match &args.from {
+        Some(folder) => begun_from(folder, args, base, collections, device)?,
+        None => initial(&args.settings, base, collections, device)?,
+    };
+    if let Some(encoder) = &args.rows {
+        checkpoint.rows = Some(StaticRows::of_encoder(encoder, device)?);
     }
+    Ok(checkpoint)
 }
 
 /// The checkpoint in --out, if it was begun with the same base model and settings.
@@ -177,17 +212,22 @@ fn resumed(args: &Args, base: &Base, device: &Device) -> Result<Checkpoint> {
 /// The weights of another checkpoint, no step made.
 fn begun_from(
     folder: &Path,
+    args: &Args,
     base: &Base,
-    settings: &Settings,
     collections: &[Collection],
     device: &Device,
 ) -> Result<Checkpoint> {
+    let settings = &args.settings;
     let mut checkpoint = Checkpoint::load(folder, device)?;
     checkpoint.check_base(base)?;
+    if args.new_heads {
+        checkpoint.heads = new_heads(settings, &checkpoint.bert(base)?, base, collections, device)?;
+        checkpoint.state.buckets.clone_from(&settings.buckets);
+    }
     let buckets = &checkpoint.state.buckets;
     ensure!(
         *buckets == settings.buckets,
-        "{} has the buckets {buckets:?}",
+        "{} has the buckets {buckets:?}: give the same, or --new-heads",
         folder.display()
     );
     checkpoint.state.step = 0;
@@ -207,20 +247,7 @@ fn initial(
     collections: &[Collection],
     device: &Device,
 ) -> Result<Checkpoint> {
-    let layers: Vec<usize> = settings.buckets.iter().map(|bucket| bucket.layer).collect();
-    let (bert, tokenizer) = (base.bert()?, base.tokenizer()?);
-    let texts = mixed_texts(collections, settings.seed);
-    let tokens = settings.sample_tokens;
-    let samples = token_vectors(&bert, &tokenizer, &texts, &layers, tokens, device)?;
-    let mut heads = Vec::new();
-    for (seed, (bucket, samples)) in (settings.seed..).zip(settings.buckets.iter().zip(&samples)) {
-        let mask = weight_mask(bucket.n, samples.dim(1)?, settings.weight_sparsity, seed)?;
-        let mask = mask.to_device(device)?;
-        heads.push(match settings.heads {
-            Heads::Whitened => whitened_head(samples, &mask, bucket.k, seed)?,
-            Heads::Random => random_head(samples, &mask, bucket.k, seed)?,
-        });
-    }
+    let heads = new_heads(settings, &base.bert()?, base, collections, device)?;
     let state = State {
         buckets: settings.buckets.clone(),
         step: 0,
@@ -233,8 +260,34 @@ fn initial(
         state,
         heads,
         backbone: None,
+        rows: None,
         optimizer: None,
     })
+}
+
+/// Heads as the settings say, of the token vectors of `bert`.
+fn new_heads(
+    settings: &Settings,
+    bert: &Bert,
+    base: &Base,
+    collections: &[Collection],
+    device: &Device,
+) -> Result<Vec<Head>> {
+    let layers: Vec<usize> = settings.buckets.iter().map(|bucket| bucket.layer).collect();
+    let tokenizer = base.tokenizer()?;
+    let texts = mixed_texts(collections, settings.seed);
+    let tokens = settings.sample_tokens;
+    let samples = token_vectors(bert, &tokenizer, &texts, &layers, tokens, device)?;
+    let mut heads = Vec::new();
+    for (seed, (bucket, samples)) in (settings.seed..).zip(settings.buckets.iter().zip(&samples)) {
+        let mask = weight_mask(bucket.n, samples.dim(1)?, settings.weight_sparsity, seed)?;
+        let mask = mask.to_device(device)?;
+        heads.push(match settings.heads {
+            Heads::Whitened => whitened_head(samples, &mask, bucket.k, seed)?,
+            Heads::Random => random_head(samples, &mask, bucket.k, seed)?,
+        });
+    }
+    Ok(heads)
 }
 
 fn names(collections: &[Collection]) -> Vec<String> {
@@ -243,7 +296,12 @@ fn names(collections: &[Collection]) -> Vec<String> {
 }
 
 /// The loop: steps, measurements, checkpoints.
-fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -> Result<()> {
+fn train(
+    mut trainer: Trainer,
+    (data, paraphraser): (&Data, Option<&Paraphraser>),
+    args: &Args,
+    mut metrics: Metrics,
+) -> Result<()> {
     let settings = &args.settings;
     let left = settings.steps.saturating_sub(trainer.step());
     let end = trainer.step() + left.min(args.stop_after.unwrap_or(left));
@@ -254,7 +312,10 @@ fn train(mut trainer: Trainer, data: &Data, args: &Args, mut metrics: Metrics) -
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
-        let batch = data.batch(&batch, trainer.step(), settings.seed);
+        let mut batch = data.batch(&batch, trainer.step(), settings.seed);
+        if let Some(paraphraser) = paraphraser {
+            paraphraser.apply(&mut batch, trainer.step());
+        }
         let report = trainer.train_on(&batch);
         let report = report.with_context(|| stopped_at(trainer.step(), args))?;
         metrics.write(&step_line(trainer.step(), &report))?;
@@ -295,6 +356,8 @@ fn step_line(step: usize, report: &StepReport) -> serde_json::Value {
         "loss": report.loss,
         "ranking": report.ranking,
         "distillation": report.distillation,
+        "dense": report.dense,
+        "static_queries": report.static_queries,
         "gradient_norm": report.gradient_norm,
         "schedule": report.schedule,
     })

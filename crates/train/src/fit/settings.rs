@@ -145,12 +145,28 @@ pub struct Settings {
     /// Margin of the hinge, in cosines.
     #[arg(long, default_value_t = 0.2)]
     pub margin: f64,
-    /// Weight of the distillation from the base model's own cosines; 0 leaves it out.
+    /// Weight of the losses of codes; 0 leaves the heads as they are.
+    #[arg(long, default_value_t = 1.0)]
+    pub codes: f64,
+    /// Weight of the distillation from the base model's own cosines, within the losses of codes, dense vectors and static
+    /// queries; 0 leaves it out.
     #[arg(long, default_value_t = 1.0)]
     pub distillation: f64,
-    /// Weight of the ranking loss of pooled dense vectors; needs a trained backbone.
+    /// Weight of the losses of pooled dense vectors; needs a trained backbone.
     #[arg(long, default_value_t = 0.0)]
     pub dense: f64,
+    /// Weight of the losses of static queries, the sums of rows of word pieces; needs --rows.
+    #[arg(long, default_value_t = 0.0)]
+    pub static_queries: f64,
+    /// Peak learning rate of static rows.
+    #[arg(long, default_value_t = 1e-4)]
+    pub row_learning_rate: f64,
+    /// Probability with which a word of every second query is swapped for a near one; needs --rows.
+    #[arg(long, default_value_t = 0.0)]
+    pub swap_words: f64,
+    /// Probability with which a word of every second query is left out if the passage has it; needs --rows.
+    #[arg(long, default_value_t = 0.0)]
+    pub leave_out_words: f64,
     /// Held-out queries a collection.
     #[arg(long, default_value_t = 40)]
     pub held_out_queries: usize,
@@ -199,6 +215,12 @@ impl Settings {
         self.backbone_learning_rate > 0.0
     }
 
+    /// Whether queries are changed before they are trained on.
+    #[must_use]
+    pub fn paraphrases(&self) -> bool {
+        self.swap_words > 0.0 || self.leave_out_words > 0.0
+    }
+
     /// Whether something reads how often dimensions occur.
     #[must_use]
     pub fn counts_frequencies(&self) -> bool {
@@ -242,6 +264,15 @@ impl Settings {
         ensure!(
             self.dense == 0.0 || self.trains_backbone(),
             "--dense needs --backbone-learning-rate"
+        );
+        ensure!(
+            self.codes > 0.0 || self.dense > 0.0 || self.static_queries > 0.0,
+            "nothing is trained: --codes, --dense and --static-queries are 0"
+        );
+        let probabilities = [self.swap_words, self.leave_out_words];
+        ensure!(
+            probabilities.iter().all(|p| (0.0..=1.0).contains(p)),
+            "--swap-words and --leave-out-words are probabilities, 0 to 1"
         );
         Ok(())
     }

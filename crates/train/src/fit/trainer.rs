@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::data::{HeldOut, PairBatch};
 use super::head::HeadVariables;
 use super::held_out::{Measured, Report};
 use super::settings::{Joining, Precision, Ranking, Settings};
+use super::static_queries::StaticQueries;
 use crate::base::Base;
 use crate::bert::Bert;
 use crate::checkpoint::{Checkpoint, State};
 use crate::encode::Encoded;
-use crate::loss::{cosines, distillation, hinge, info_nce};
+use crate::loss::{cosines, distillation, hinge, info_nce, unit_rows};
 use crate::optimizer::{AdamW, Group, schedule};
 use crate::tokenize::Batch;
 use crate::wta::Head;
@@ -23,10 +24,14 @@ use crate::wta::Head;
 pub struct StepReport {
     /// What was minimised.
     pub loss: f64,
-    /// Its ranking part.
+    /// The ranking part of the codes' losses; 0 when left out.
     pub ranking: f64,
     /// Its distillation part, unweighted; 0 when left out.
     pub distillation: f64,
+    /// Losses of dense vectors and of static queries, unweighted; 0 when left out.
+    pub dense: f64,
+    /// See [`StepReport::dense`].
+    pub static_queries: f64,
     /// Norm of the gradients before clipping.
     pub gradient_norm: f64,
     /// Share of the peak learning rates.
@@ -42,6 +47,7 @@ pub struct Trainer {
     /// A backbone trained earlier that this run leaves as it is.
     frozen_backbone: Option<HashMap<String, Tensor>>,
     heads: Vec<HeadVariables>,
+    static_queries: Option<StaticQueries>,
     optimizer: AdamW,
     settings: Settings,
     /// The state from which this run goes on; only its step is out of date.
@@ -50,13 +56,26 @@ pub struct Trainer {
     device: Device,
 }
 
-/// The parts of one step's loss, each a scalar on the tape.
+/// The parts of one step's loss, on the tape.
 struct Losses {
     total: Tensor,
-    ranking: Tensor,
-    distillation: Option<Tensor>,
+    codes: Option<Loss>,
+    dense: Option<Loss>,
+    static_queries: Option<Loss>,
     /// By bucket: share of the batch's passages that have each dimension.
     frequencies: Vec<Tensor>,
+}
+
+/// The loss of one way to score passages: scalars on the tape.
+struct Loss {
+    ranking: Tensor,
+    distillation: Option<Tensor>,
+}
+
+/// Vectors of a batch, each `[texts, dim]`.
+struct Vectors {
+    queries: Tensor,
+    passages: Tensor,
 }
 
 impl Trainer {
@@ -83,7 +102,22 @@ impl Trainer {
             .zip(&checkpoint.heads)
             .map(|(j, head)| HeadVariables::new(head, settings, j, device))
             .collect::<Result<Vec<_>>>()?;
-        let mut optimizer = AdamW::new(groups(backbone.as_deref(), &heads, settings))?;
+        let rows = checkpoint.rows.as_ref();
+        if let Some(rows) = rows {
+            rows.check(base.config.vocab_size, base.config.output_width())?;
+        }
+        ensure!(
+            rows.is_some() || settings.static_queries == 0.0,
+            "--static-queries needs the rows of an encoder: give --rows"
+        );
+        let static_queries = rows.map(StaticQueries::new).transpose()?;
+        let groups = groups(
+            backbone.as_deref(),
+            &heads,
+            static_queries.as_ref(),
+            settings,
+        );
+        let mut optimizer = AdamW::new(groups)?;
         let step = checkpoint.state.step;
         if step > 0 {
             let saved = checkpoint.moments()?;
@@ -93,7 +127,8 @@ impl Trainer {
             }
         }
         let is_base = backbone.is_none() && checkpoint.backbone.is_none();
-        let teacher = (!is_base).then(|| base.bert()).transpose()?;
+        let needs_teacher = !is_base || settings.paraphrases();
+        let teacher = needs_teacher.then(|| base.bert()).transpose()?;
         let frozen_backbone = match &backbone {
             Some(_) => None,
             None => checkpoint.backbone.clone(),
@@ -105,6 +140,7 @@ impl Trainer {
             backbone,
             frozen_backbone,
             heads,
+            static_queries,
             optimizer,
             settings,
             begun: checkpoint.state.clone(),
@@ -139,67 +175,152 @@ impl Trainer {
             head.count(frequency, &self.settings)?;
         }
         self.step += 1;
+        let codes = losses.codes.as_ref();
+        let distilled = codes.and_then(|codes| codes.distillation.as_ref());
         Ok(StepReport {
             loss,
-            ranking: scalar(&losses.ranking)?,
-            distillation: losses.distillation.as_ref().map_or(Ok(0.0), scalar)?,
+            ranking: codes.map_or(Ok(0.0), |codes| scalar(&codes.ranking))?,
+            distillation: distilled.map_or(Ok(0.0), scalar)?,
+            dense: self.total(losses.dense.as_ref())?,
+            static_queries: self.total(losses.static_queries.as_ref())?,
             gradient_norm,
             schedule,
         })
     }
 
     fn losses(&self, pairs: &PairBatch) -> Result<Losses> {
+        let settings = &self.settings;
         let batches = [self.batch(&pairs.queries)?, self.batch(&pairs.passages)?];
         let encoded = [
             Encoded::new(&self.bert, &batches[0])?,
             Encoded::new(&self.bert, &batches[1])?,
         ];
-        let buckets = self
-            .heads
-            .iter()
-            .map(|head| head.relevance(&encoded, &self.settings))
-            .collect::<Result<Vec<_>>>()?;
-        let (scores, frequencies): (Vec<_>, Vec<_>) = buckets
-            .into_iter()
-            .map(|bucket| (bucket.scores, bucket.frequency))
-            .unzip();
-        let relevances = self.joined(scores)?;
-        let ranking = mean_of(&relevances, |scores| self.ranking(scores))?;
-        let distillation = self.distillation(&relevances, &encoded, &batches)?;
-        let mut total = ranking.clone();
-        if let Some(distillation) = &distillation {
-            total = (total + (distillation * self.settings.distillation)?)?;
+        let teacher = self.teacher_vectors(pairs, &encoded, &batches[1])?;
+        let (mut codes, mut frequencies) = (None, Vec::new());
+        if settings.codes > 0.0 {
+            let buckets = self
+                .heads
+                .iter()
+                .map(|head| head.relevance(&encoded, settings))
+                .collect::<Result<Vec<_>>>()?;
+            let scores;
+            (scores, frequencies) = buckets
+                .into_iter()
+                .map(|bucket| (bucket.scores, bucket.frequency))
+                .unzip();
+            let teacher = teacher.as_ref();
+            let teacher = teacher.map(|teacher| cosines(&teacher.queries, &teacher.passages));
+            codes = Some(self.loss(&self.joined(scores)?, teacher.transpose()?.as_ref())?);
         }
-        if self.settings.dense > 0.0 {
-            let dense = cosines(&encoded[0].pooled()?, &encoded[1].pooled()?)?;
-            total = (total + (self.ranking(&dense)? * self.settings.dense)?)?;
+        let (mut dense, mut static_queries) = (None, None);
+        if settings.dense > 0.0 || settings.static_queries > 0.0 {
+            let vectors = self.centred(&Vectors {
+                queries: encoded[0].pooled()?,
+                passages: encoded[1].pooled()?,
+            })?;
+            let teacher = teacher.map(|teacher| {
+                let teacher = self.centred(&teacher)?;
+                cosines(&teacher.queries, &teacher.passages)
+            });
+            let teacher = teacher.transpose()?;
+            if settings.dense > 0.0 {
+                let scores = cosines(&vectors.queries, &vectors.passages)?;
+                dense = Some(self.loss(&[scores], teacher.as_ref())?);
+            }
+            if let Some(rows) = &self.static_queries
+                && settings.static_queries > 0.0
+            {
+                let scores = cosines(&rows.vectors(&pairs.queries)?, &vectors.passages)?;
+                static_queries = Some(self.loss(&[scores], teacher.as_ref())?);
+            }
         }
+        let weighted = [
+            (settings.codes, &codes),
+            (settings.dense, &dense),
+            (settings.static_queries, &static_queries),
+        ];
+        let weighted = weighted.into_iter().filter_map(|(weight, loss)| {
+            let loss = loss.as_ref()?;
+            Some(self.summed(loss).and_then(|sum| Ok((sum * weight)?)))
+        });
+        let total = weighted
+            .reduce(|sum, loss| Ok((sum? + loss?)?))
+            .context("nothing is trained")??;
         Ok(Losses {
             total,
-            ranking,
-            distillation,
+            codes,
+            dense,
+            static_queries,
             frequencies,
         })
     }
 
-    fn batch(&self, pieces: &[&[u32]]) -> Result<Batch> {
-        Batch::new(pieces, (0..pieces.len()).collect(), &self.device)
+    fn batch(&self, pieces: &[impl AsRef<[u32]>]) -> Result<Batch> {
+        let pieces: Vec<&[u32]> = pieces.iter().map(AsRef::as_ref).collect();
+        Batch::new(&pieces, (0..pieces.len()).collect(), &self.device)
     }
 
-    /// The divergence from the base model's cosines, unless it is left out.
-    fn distillation(
+    /// The loss of relevance matrices: their mean.
+    fn loss(&self, relevances: &[Tensor], teacher: Option<&Tensor>) -> Result<Loss> {
+        let temperature = self.settings.temperature;
+        let distilled = teacher.map(|teacher| {
+            mean_of(relevances, |scores| {
+                distillation(scores, teacher, temperature)
+            })
+        });
+        Ok(Loss {
+            ranking: mean_of(relevances, |scores| self.ranking(scores))?,
+            distillation: distilled.transpose()?,
+        })
+    }
+
+    /// Ranking and distillation together, on the tape.
+    fn summed(&self, loss: &Loss) -> Result<Tensor> {
+        match &loss.distillation {
+            Some(distilled) => Ok((&loss.ranking + (distilled * self.settings.distillation)?)?),
+            None => Ok(loss.ranking.clone()),
+        }
+    }
+
+    fn total(&self, loss: Option<&Loss>) -> Result<f64> {
+        loss.map_or(Ok(0.0), |loss| scalar(&self.summed(loss)?))
+    }
+
+    /// Vectors of length 1 as an index compares them: passages minus their batch's mean, queries minus the
+    /// mean query, where there are rows that know it.
+    fn centred(&self, vectors: &Vectors) -> Result<Vectors> {
+        let queries = unit_rows(&vectors.queries)?;
+        let passages = unit_rows(&vectors.passages)?;
+        Ok(Vectors {
+            queries: match &self.static_queries {
+                Some(rows) => rows.centred(&queries)?,
+                None => queries,
+            },
+            passages: passages.broadcast_sub(&passages.mean_keepdim(0)?)?,
+        })
+    }
+
+    /// The base model's own vectors of the queries as they were asked and of the passages, unless
+    /// distillation is left out.
+    fn teacher_vectors(
         &self,
-        relevances: &[Tensor],
+        pairs: &PairBatch,
         encoded: &[Encoded; 2],
-        batches: &[Batch; 2],
-    ) -> Result<Option<Tensor>> {
+        passages: &Batch,
+    ) -> Result<Option<Vectors>> {
         if self.settings.distillation == 0.0 {
             return Ok(None);
         }
-        let teacher = self.teacher_cosines(encoded, batches)?;
-        let temperature = self.settings.temperature;
-        let divergence = |scores: &Tensor| distillation(scores, &teacher, temperature);
-        Ok(Some(mean_of(relevances, divergence)?))
+        Ok(Some(match &self.teacher {
+            None => Vectors {
+                queries: encoded[0].pooled()?,
+                passages: encoded[1].pooled()?,
+            },
+            Some(teacher) => Vectors {
+                queries: Encoded::new(teacher, &self.batch(&pairs.asked)?)?.pooled()?,
+                passages: Encoded::new(teacher, passages)?.pooled()?,
+            },
+        }))
     }
 
     /// Relevance matrices that meet the loss: one per bucket, or their mean.
@@ -217,15 +338,6 @@ impl Trainer {
         }
     }
 
-    /// The base model's own cosines of the batch: `[batch, passages]`.
-    fn teacher_cosines(&self, encoded: &[Encoded; 2], batches: &[Batch; 2]) -> Result<Tensor> {
-        let pooled = |side: usize| match &self.teacher {
-            None => encoded[side].pooled(),
-            Some(teacher) => Encoded::new(teacher, &batches[side])?.pooled(),
-        };
-        cosines(&pooled(0)?, &pooled(1)?)
-    }
-
     /// Held-out metrics of the weights as they are.
     ///
     /// # Errors
@@ -236,6 +348,7 @@ impl Trainer {
             bert: &self.bert,
             heads: &heads,
             buckets: &self.settings.buckets,
+            static_queries: self.static_queries.as_ref(),
             passage_k: self.settings.passage_k,
             device: &self.device,
         };
@@ -257,6 +370,11 @@ impl Trainer {
                 Some(variables) => Some(as_tensors(variables)),
                 None => self.frozen_backbone.clone(),
             },
+            rows: self
+                .static_queries
+                .as_ref()
+                .map(StaticQueries::frozen)
+                .transpose()?,
             optimizer: (self.step > 0).then(|| self.moments()),
         })
     }
@@ -305,16 +423,23 @@ fn as_tensors(variables: &[(String, Var)]) -> HashMap<String, Tensor> {
 fn groups(
     backbone: Option<&[(String, Var)]>,
     heads: &[HeadVariables],
+    rows: Option<&StaticQueries>,
     settings: &Settings,
 ) -> Vec<Group> {
-    let heads = heads.iter().enumerate();
-    let head_variables = heads.flat_map(|(j, head)| head.variables(j));
     let group = |learning_rate, variables| Group {
         learning_rate,
         weight_decay: settings.weight_decay,
         variables,
     };
-    let mut groups = vec![group(settings.head_learning_rate, head_variables.collect())];
+    let mut groups = Vec::new();
+    if settings.codes > 0.0 {
+        let heads = heads.iter().enumerate();
+        let variables = heads.flat_map(|(j, head)| head.variables(j));
+        groups.push(group(settings.head_learning_rate, variables.collect()));
+    }
+    if let Some(rows) = rows.filter(|_| settings.static_queries > 0.0) {
+        groups.push(group(settings.row_learning_rate, vec![rows.variable()]));
+    }
     groups.extend(
         backbone.map(|variables| group(settings.backbone_learning_rate, variables.to_vec())),
     );

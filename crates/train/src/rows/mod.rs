@@ -32,6 +32,7 @@ pub(crate) use encode::progress;
 use material::Material;
 use network::Network;
 use pack::RowsFile;
+pub(crate) use pack::read_static_rows;
 use pooling::{Pair, Pooling};
 use ranking::Collections;
 use report::{CosineReport, PoolingReport, Report};
@@ -89,7 +90,7 @@ pub fn run(args: &Args) -> Result<()> {
         encoder.dim(),
     );
     let material = Material::gather(args, &network)?;
-    let (static_rows, cosine) = static_rows(args, &own, &material)?;
+    let (static_rows, cosine) = static_rows(args, &network, &own, &material)?;
     let (pooling, ranking) = attention(args, &material, &static_rows, network.vocabulary);
     let (generic, alone) = network.tables(&lone, &material.passages)?;
     let packed = pack::pack(&static_rows, material.dim());
@@ -115,28 +116,39 @@ fn own_vectors(alone: &TokenVectors, dim: usize) -> Vec<f32> {
     own.collect()
 }
 
-/// Trains static rows; returns them (`[pieces, dim]`) and the held-out cosines.
-fn static_rows(args: &Args, own: &[f32], material: &Material) -> Result<(Vec<f32>, CosineReport)> {
+/// Trains static rows, or takes those that were trained with the network; returns them (`[pieces, dim]`) and the
+/// held-out cosines.
+fn static_rows(
+    args: &Args,
+    network: &Network,
+    own: &[f32],
+    material: &Material,
+) -> Result<(Vec<f32>, CosineReport)> {
     let dim = material.dim();
     let (train, held_out) = material.split_shorts(args.held_out, args.seed);
     let (train, held_out) = (train.texts(), held_out.texts());
     let occurrences = bag::occurrences(train.pieces, own.len() / dim);
     let starts = unseen::starts(own, &material.query_mean);
-    let mut rows = bag::weighted(&starts, &occurrences, dim);
-    let start = bag::mean_cosine(&rows, dim, &held_out);
-    let options = bag::Options {
-        seed: args.seed,
-        ..bag::Options::default()
+    let mut rows = match &network.static_rows {
+        Some(rows) => rows.clone(),
+        None => bag::weighted(&starts, &occurrences, dim),
     };
-    bag::train(&mut rows, dim, &train, &options, |epoch, rows| {
-        let cosine = bag::mean_cosine(rows, dim, &held_out);
-        eprintln!(
-            "static rows, epoch {}: held-out cosine {cosine:.4}",
-            epoch + 1
-        );
-    })?;
-    let trained = bag::mean_cosine(&rows, dim, &held_out);
-    unseen::complete(&mut rows, &starts, &occurrences, dim);
+    let start = bag::mean_cosine(&rows, dim, &held_out);
+    let mut trained = start;
+    if network.static_rows.is_none() {
+        let options = bag::Options {
+            seed: args.seed,
+            ..bag::Options::default()
+        };
+        bag::train(&mut rows, dim, &train, &options, |epoch, rows| {
+            trained = bag::mean_cosine(rows, dim, &held_out);
+            eprintln!(
+                "static rows, epoch {}: held-out cosine {trained:.4}",
+                epoch + 1
+            );
+        })?;
+        unseen::complete(&mut rows, &starts, &occurrences, dim);
+    }
     let seen = pack::unpack(&pack::pack(&rows, dim), dim);
     let report = CosineReport {
         train_texts: train.pieces.len(),

@@ -27,6 +27,8 @@ pub struct Network {
     pub vocabulary: usize,
     /// `[CLS]` and `[SEP]`.
     special: [u32; 2],
+    /// Static rows that were trained with the network: `[pieces, dim]`.
+    pub static_rows: Option<Vec<f32>>,
 }
 
 impl Network {
@@ -61,6 +63,11 @@ impl Network {
             .clone()
             .unwrap_or_else(|| beside(&args.out, "cache"));
         let probe = tokenizer.encode("the network that is distilled")?;
+        let static_rows = checkpoint
+            .as_ref()
+            .and_then(|checkpoint| checkpoint.rows.as_ref())
+            .map(|rows| rows.rows.flatten_all()?.to_vec1::<f32>())
+            .transpose()?;
         let heads = checkpoint.map_or_else(Vec::new, |c| {
             c.state.buckets.into_iter().zip(c.heads).collect()
         });
@@ -70,6 +77,7 @@ impl Network {
             heads,
             vocabulary: base.config.vocab_size,
             special: [first, last],
+            static_rows,
         })
     }
 

@@ -5,12 +5,15 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use half::f16;
 use rayon::prelude::*;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
+/// Names of the tensors of static rows.
+const STATIC_ROWS: &str = "static_rows";
+const STATIC_SCALE: &str = "static_scale";
 /// Beginnings of the names of tables; the bucket's number follows.
 const GENERIC: &str = "generic_";
 const ALONE: &str = "alone_";
@@ -162,6 +165,29 @@ pub fn read_all_but_tables(path: &Path) -> Result<Vec<Tensor>> {
     Ok(tensors.collect())
 }
 
+/// Static rows of a rows' file as its readers see them: `[pieces, dim]`.
+///
+/// # Errors
+/// When the file cannot be read, has no static rows, or they are of another width.
+pub fn read_static_rows(path: &Path, dim: usize) -> Result<Vec<f32>> {
+    let cannot = || format!("cannot read rows {}", path.display());
+    let bytes = std::fs::read(path).with_context(cannot)?;
+    let file = SafeTensors::deserialize(&bytes).with_context(cannot)?;
+    let nibbles = file.tensor(STATIC_ROWS).with_context(cannot)?;
+    let scales = file.tensor(STATIC_SCALE).with_context(cannot)?;
+    ensure!(
+        dim > 0 && nibbles.shape() == [scales.data().len() / 2, dim / 2],
+        "{} has no static rows of {dim} values",
+        path.display()
+    );
+    let (pairs, _) = scales.data().as_chunks::<2>();
+    let packed = PackedRows {
+        nibbles: nibbles.data().to_vec(),
+        scales: pairs.iter().map(|pair| f16::from_le_bytes(*pair)).collect(),
+    };
+    Ok(unpack(&packed, dim))
+}
+
 /// The tensors of the tables of all buckets.
 pub fn tables(generic: &[DimensionTable], alone: &[DimensionTable]) -> Vec<Tensor> {
     let named = |kind: &str, tables: &[DimensionTable]| -> Vec<Tensor> {
@@ -179,13 +205,13 @@ fn tensors(rows: &RowsFile) -> Vec<Tensor> {
     let pieces = rows.static_rows.scales.len();
     let mut tensors = vec![
         Tensor {
-            name: "static_rows".into(),
+            name: STATIC_ROWS.into(),
             dtype: Dtype::U8,
             shape: vec![pieces, rows.dim / 2],
             bytes: rows.static_rows.nibbles.clone(),
         },
         half_tensor(
-            "static_scale",
+            STATIC_SCALE,
             vec![pieces],
             rows.static_rows.scales.iter().copied(),
         ),

@@ -9,6 +9,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use candle_core::{DType, Device, Tensor};
+use safetensors::serialize;
+use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
 use siskin_train::bert::Config;
 use siskin_train::random::Random;
@@ -131,6 +133,28 @@ fn tokenizer() -> serde_json::Value {
         "model": { "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
             "max_input_chars_per_word": 100, "vocab": vocabulary },
     })
+}
+
+/// Writes what `fit --rows` reads of an encoder of the tiny network: a mean query and random static rows, those of
+/// pieces 4 and 5, 6 and 7, … alike. `vocab_size` of them, or another number.
+pub fn write_rows(folder: &Path, pieces: usize) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let dim = config().hidden_size;
+    let manifest = json!({ "query_mean": vec![0.01; dim] });
+    std::fs::write(folder.join("encoder.json"), manifest.to_string())?;
+    let nibbles: Vec<u8> = (0..pieces as u64)
+        .flat_map(|piece| {
+            let mut random = Random::new(17, piece / 2);
+            (0..dim / 2).map(move |_| random.below(256) as u8)
+        })
+        .collect();
+    // 0.5 as a 16-bit float.
+    let scales: Vec<u8> = (0..pieces).flat_map(|_| 0x3800_u16.to_le_bytes()).collect();
+    let rows = TensorView::new(Dtype::U8, vec![pieces, dim / 2], &nibbles)?;
+    let scales = TensorView::new(Dtype::F16, vec![pieces], &scales)?;
+    let tensors = [("static_rows", rows), ("static_scale", scales)];
+    std::fs::write(folder.join("rows.safetensors"), serialize(tensors, None)?)?;
+    Ok(())
 }
 
 /// Writes a collection of `size` pairs: a query is two words of its passage.

@@ -1,0 +1,211 @@
+//! Queries in other words: some of their words swapped for words of nearly the same meaning, and some that the
+//! passage has left out, so that only meaning is left to find it by.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use candle_core::{D, Device, Tensor};
+use siskin_core::container::sha256_hex;
+
+use super::data::PairBatch;
+use super::static_queries::StaticRows;
+use crate::random::Random;
+
+/// Letters that a word has at least: shorter ones have no near words worth the name.
+const FEWEST_LETTERS: usize = 4;
+/// Near words of a word, at most, and the least cosine of their static rows.
+const NEAR_WORDS: usize = 5;
+const LEAST_COSINE: f32 = 0.5;
+/// Words whose cosines are computed at once.
+const BLOCK: usize = 1_024;
+/// As many streams of the seed as there are steps.
+const STREAM: u64 = 2_000_000_000;
+
+/// What is changed, and how often.
+#[derive(Clone, Debug)]
+pub struct Paraphraser {
+    /// By word piece the pieces near to it, nearest first.
+    near: HashMap<u32, Vec<u32>>,
+    swapped: f64,
+    left_out: f64,
+    seed: u64,
+}
+
+impl Paraphraser {
+    /// Swaps a word with the probability `swapped`, and leaves one out that the passage has with `left_out`; near
+    /// words are those whose rows point the same way, among the whole words of the tokenizer at `vocabulary`.
+    ///
+    /// # Errors
+    /// When the tokenizer cannot be read.
+    pub fn new(
+        rows: &StaticRows,
+        vocabulary: &Path,
+        (swapped, left_out): (f64, f64),
+        seed: u64,
+    ) -> Result<Self> {
+        let words = whole_words(vocabulary)?;
+        Ok(Self {
+            near: near_words(&rows.rows, &words)?,
+            swapped,
+            left_out,
+            seed,
+        })
+    }
+
+    /// SHA-256 in hex of `pairs`, a fingerprint, and of the near words.
+    #[must_use]
+    pub fn fingerprint(&self, pairs: &str) -> String {
+        let near: BTreeMap<_, _> = self.near.iter().collect();
+        sha256_hex(format!("{pairs} {near:?}").as_bytes())
+    }
+
+    /// Every second query of `batch` in other words; the same ones at the same step.
+    pub fn apply(&self, batch: &mut PairBatch<'_>, step: usize) {
+        let mut random = Random::new(self.seed, STREAM + step as u64);
+        let pairs = batch.queries.iter_mut().zip(&batch.passages);
+        for (query, passage) in pairs.step_by(2) {
+            let passage: HashSet<u32> = passage.iter().copied().collect();
+            let changed = self.changed(query, &passage, &mut random);
+            // Nothing left says nothing.
+            if changed.len() > 2 {
+                *query = Cow::Owned(changed);
+            }
+        }
+    }
+
+    fn changed(&self, query: &[u32], passage: &HashSet<u32>, random: &mut Random) -> Vec<u32> {
+        let last = query.len().saturating_sub(1);
+        let mut changed = Vec::with_capacity(query.len());
+        for (place, &piece) in query.iter().enumerate() {
+            let near = self.near.get(&piece).map_or(&[][..], Vec::as_slice);
+            let is_special = place == 0 || place == last;
+            if is_special {
+                changed.push(piece);
+            } else if !near.is_empty() && random.unit() < self.swapped {
+                changed.extend(near.get(random.below(near.len())));
+            } else if !passage.contains(&piece) || random.unit() >= self.left_out {
+                changed.push(piece);
+            }
+        }
+        changed
+    }
+}
+
+/// Pieces that are whole words of ASCII letters.
+fn whole_words(tokenizer: &Path) -> Result<Vec<u32>> {
+    let cannot = || format!("cannot read tokenizer {}", tokenizer.display());
+    let bytes = std::fs::read(tokenizer).with_context(cannot)?;
+    let file: serde_json::Value = serde_json::from_slice(&bytes).with_context(cannot)?;
+    let pieces = file.pointer("/model/vocab").and_then(|v| v.as_object());
+    let pieces = pieces.with_context(|| format!("{} has no vocabulary", tokenizer.display()))?;
+    let is_word = |text: &str| {
+        text.len() >= FEWEST_LETTERS && text.bytes().all(|byte| byte.is_ascii_lowercase())
+    };
+    let words = pieces.iter().filter(|(text, _)| is_word(text));
+    let mut words = words
+        .map(|(_, id)| Ok(u32::try_from(id.as_u64().with_context(cannot)?)?))
+        .collect::<Result<Vec<u32>>>()?;
+    words.sort_unstable();
+    Ok(words)
+}
+
+/// For each of `words` those whose rows (`[pieces, dim]`) point nearly where its own does.
+fn near_words(rows: &Tensor, words: &[u32]) -> Result<HashMap<u32, Vec<u32>>> {
+    let ids = Tensor::from_vec(words.to_vec(), words.len(), rows.device())?;
+    let rows = rows.index_select(&ids, 0)?.to_device(&Device::Cpu)?;
+    let norms = (rows.sqr()?.sum_keepdim(D::Minus1)? + 1e-12)?.sqrt()?;
+    let rows = rows.broadcast_div(&norms)?;
+    let all = rows.t()?;
+    let mut near = HashMap::new();
+    for begin in (0..words.len()).step_by(BLOCK) {
+        let block = rows.narrow(0, begin, BLOCK.min(words.len() - begin))?;
+        let cosines = block.matmul(&all)?.to_vec2::<f32>()?;
+        for (at, cosines) in (begin..).zip(cosines) {
+            let others = cosines.into_iter().zip(words).enumerate();
+            let mut others: Vec<(f32, u32)> = others
+                .filter(|(other, (cosine, _))| *other != at && *cosine >= LEAST_COSINE)
+                .map(|(_, (cosine, word))| (cosine, *word))
+                .collect();
+            others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            others.truncate(NEAR_WORDS);
+            if let Some(&word) = words.get(at).filter(|_| !others.is_empty()) {
+                near.insert(word, others.into_iter().map(|(_, word)| word).collect());
+            }
+        }
+    }
+    Ok(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paraphraser(swapped: f64, left_out: f64) -> Result<Paraphraser> {
+        // Pieces 3 and 4 are near, 5 is near to neither.
+        let rows = [
+            [1.0_f32, 0.0],
+            [1.0, 0.0],
+            [1.0, 0.0],
+            [1.0, 0.1],
+            [1.0, 0.2],
+            [0.0, 1.0],
+        ];
+        let near = near_words(&Tensor::new(&rows, &Device::Cpu)?, &[3, 4, 5])?;
+        assert_eq!(near, HashMap::from([(3, vec![4]), (4, vec![3])]));
+        Ok(Paraphraser {
+            near,
+            swapped,
+            left_out,
+            seed: 1,
+        })
+    }
+
+    fn applied(paraphraser: &Paraphraser, step: usize) -> Vec<Vec<u32>> {
+        let query: &[u32] = &[0, 3, 5, 2, 1];
+        let mut batch = PairBatch {
+            asked: vec![query; 4],
+            queries: vec![Cow::Borrowed(query); 4],
+            passages: vec![&[0, 5, 2, 1]; 4],
+        };
+        paraphraser.apply(&mut batch, step);
+        batch.queries.into_iter().map(Cow::into_owned).collect()
+    }
+
+    #[test]
+    fn every_second_query_changes() -> Result<()> {
+        let swapped = applied(&paraphraser(1.0, 0.0)?, 1);
+        assert_eq!(swapped[0], [0, 4, 5, 2, 1]);
+        assert_eq!(swapped[1], [0, 3, 5, 2, 1]);
+        // What the passage has goes, what it lacks stays.
+        let left_out = applied(&paraphraser(0.0, 1.0)?, 1);
+        assert_eq!(left_out[2], [0, 3, 1]);
+        assert_eq!(left_out[3], [0, 3, 5, 2, 1]);
+        Ok(())
+    }
+
+    #[test]
+    fn a_step_changes_queries_the_same_way_each_time() -> Result<()> {
+        let paraphraser = paraphraser(0.5, 0.5)?;
+        assert_eq!(applied(&paraphraser, 7), applied(&paraphraser, 7));
+        let steps: HashSet<Vec<Vec<u32>>> =
+            (0..20).map(|step| applied(&paraphraser, step)).collect();
+        assert!(steps.len() > 5);
+        Ok(())
+    }
+
+    #[test]
+    fn a_query_is_never_left_empty() -> Result<()> {
+        let paraphraser = paraphraser(0.0, 1.0)?;
+        let query: &[u32] = &[0, 5, 1];
+        let mut batch = PairBatch {
+            asked: vec![query],
+            queries: vec![Cow::Borrowed(query)],
+            passages: vec![&[0, 5, 1]],
+        };
+        paraphraser.apply(&mut batch, 1);
+        assert_eq!(*batch.queries[0], *query);
+        Ok(())
+    }
+}
