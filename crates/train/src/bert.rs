@@ -2,14 +2,16 @@
 //!
 //! Devlin et al. 2019; weights carry the names that `BertModel` publishes. candle's fused
 //! `layer_norm` and `softmax_last_dim` have no backward and would cut the graph without a word,
-//! so they are used only where nothing is tracked.
+//! so they are used only where nothing is tracked; on the CPU [`crate::fused`] has its own, with gradients.
 
 use std::collections::HashMap;
 
 use anyhow::{Context, Result};
-use candle_core::{CpuStorage, CustomOp1, D, DType, Layout, Module, Shape, Tensor};
+use candle_core::{D, DType, Module, Tensor};
 use candle_nn::ops;
 use serde::{Deserialize, Serialize};
+
+use crate::fused;
 
 /// Shapes of the network, named as in the model's `config.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -239,8 +241,8 @@ impl Attention {
         let value = self.split(&self.value.forward(hidden)?)?;
         let scale = 1.0 / (query.dim(D::Minus1)? as f64).sqrt();
         // [batch, heads, seq, seq]
-        let scores = (query.matmul(&key.t()?)? * scale)?.broadcast_add(blocked)?;
-        let mixed = softmax(&scores)?.matmul(&value)?;
+        let scores = query.matmul(&key.t()?)?;
+        let mixed = softmax(&scores, blocked, scale)?.matmul(&value)?;
         self.output
             .forward(&mixed.transpose(1, 2)?.flatten_from(2)?)
     }
@@ -277,6 +279,10 @@ impl Linear {
             let output = linear.forward(&hidden.to_dtype(products)?)?;
             return Ok(output.to_dtype(hidden.dtype())?.broadcast_add(&self.bias)?);
         }
+        if fused::applies(hidden) && fused::applies(&self.bias) {
+            let linear = candle_nn::Linear::new(self.weight.clone(), None);
+            return Ok(fused::add_bias(&linear.forward(hidden)?, &self.bias)?);
+        }
         let linear = candle_nn::Linear::new(self.weight.clone(), Some(self.bias.clone()));
         Ok(linear.forward(hidden)?)
     }
@@ -300,6 +306,10 @@ impl LayerNorm {
     }
 
     fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
+        if fused::applies(hidden) && fused::applies(&self.weight) {
+            let (weight, bias) = (&self.weight, &self.bias);
+            return Ok(fused::layer_norm(hidden, weight, bias, self.epsilon)?);
+        }
         let tracked = [hidden, &self.weight, &self.bias]
             .iter()
             .any(|tensor| tensor.track_op());
@@ -320,59 +330,22 @@ impl LayerNorm {
     }
 }
 
-/// GELU by the error function; quicker where no gradient is needed.
+/// GELU by the error function.
 fn gelu(values: &Tensor) -> Result<Tensor> {
-    if values.track_op() || !values.device().is_cpu() {
-        return Ok(values.gelu_erf()?);
+    if fused::applies(values) {
+        return Ok(fused::gelu(values)?);
     }
-    Ok(values.contiguous()?.apply_op1_no_bwd(&QuickGelu)?)
+    Ok(values.gelu_erf()?)
 }
 
-/// GELU in f32 on the CPU, with the error function of Abramowitz and Stegun, 7.1.26, which is
-/// within 1.5e-7 of the true one.
-struct QuickGelu;
-
-impl CustomOp1 for QuickGelu {
-    fn name(&self) -> &'static str {
-        "quick-gelu"
+/// Softmax over the last dimension of `scale · scores + blocked`.
+fn softmax(scores: &Tensor, blocked: &Tensor, scale: f64) -> Result<Tensor> {
+    if fused::applies(scores) {
+        return Ok(fused::attention(scores, blocked, scale)?);
     }
-
-    fn cpu_fwd(
-        &self,
-        storage: &CpuStorage,
-        layout: &Layout,
-    ) -> candle_core::Result<(CpuStorage, Shape)> {
-        let all = storage.as_slice::<f32>()?;
-        let values = layout
-            .contiguous_offsets()
-            .and_then(|(begin, end)| all.get(begin..end))
-            .ok_or_else(|| candle_core::Error::Msg("quick-gelu wants contiguous input".into()))?;
-        let output = values.iter().map(|&x| quick_gelu(x)).collect();
-        Ok((CpuStorage::F32(output), layout.shape().clone()))
-    }
-}
-
-/// `x/2 · (1 + erf(x/√2))`.
-fn quick_gelu(x: f32) -> f32 {
-    // Highest power first.
-    const FACTORS: [f32; 5] = [
-        1.061_405_4,
-        -1.453_152_1,
-        1.421_413_8,
-        -0.284_496_72,
-        0.254_829_6,
-    ];
-    let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
-    let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let polynomial = FACTORS.iter().fold(0.0, |sum, factor| sum * t + factor) * t;
-    let erf = (1.0 - polynomial * (-z * z).exp()).copysign(x);
-    0.5 * x * (1.0 + erf)
-}
-
-/// Softmax over the last dimension, by the fused kernel only where no gradient is needed.
-fn softmax(scores: &Tensor) -> Result<Tensor> {
+    let scores = (scores * scale)?.broadcast_add(blocked)?;
     if scores.track_op() {
-        return Ok(ops::softmax(scores, D::Minus1)?);
+        return Ok(ops::softmax(&scores, D::Minus1)?);
     }
     Ok(ops::softmax_last_dim(&scores.contiguous()?)?)
 }
@@ -397,21 +370,5 @@ impl Weights<'_> {
         Ok(tensor
             .with_context(|| format!("the weights lack {name}"))?
             .clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use candle_core::Device;
-
-    #[test]
-    fn quick_gelu_agrees_with_the_exact_one() {
-        let values: Vec<f32> = (-800..800).map(|i| i as f32 / 100.0).collect();
-        let values = Tensor::new(values, &Device::Cpu).unwrap();
-        let exact = values.gelu_erf().unwrap();
-        let quick = gelu(&values).unwrap();
-        let worst = (exact - quick).unwrap().abs().unwrap().max(0).unwrap();
-        assert!(worst.to_scalar::<f32>().unwrap() < 2e-6);
     }
 }

@@ -8,7 +8,7 @@
 //! * [`base`], [`fetch`], [`collection`], [`checkpoint`]: the files that come in and those that go out.
 //! * [`pairs`], [`mine`]: documentation to training pairs, and hard negatives for them.
 //! * [`sample`], [`init`]: heads without a gradient step.
-//! * [`fit`], [`loss`], [`optimizer`]: training.
+//! * [`fit`], [`loss`], [`optimizer`], [`fused`]: training.
 //! * [`distil`]: a small network that reads queries for an encoder.
 //! * [`adapt`]: all steps for one site.
 //! * [`experiments`]: the paper's tables and figures on cached token vectors.
@@ -26,6 +26,7 @@ pub mod experiments;
 pub mod export;
 pub mod fetch;
 pub mod fit;
+pub mod fused;
 pub mod init;
 mod linear;
 pub mod loss;

@@ -7,6 +7,8 @@ use anyhow::{Context, Result, ensure};
 use candle_core::backprop::GradStore;
 use candle_core::{Tensor, Var};
 
+use crate::fused;
+
 /// Decay of the first moment.
 const BETA_1: f64 = 0.9;
 /// Decay of the second moment.
@@ -81,12 +83,12 @@ impl AdamW {
         self.step += 1;
         for group in &self.groups {
             for (name, variable) in &group.variables {
-                let gradient = (gradient(gradients, name, variable)? * clip)?;
+                let gradient = gradient(gradients, name, variable)?;
                 let moments = self
                     .moments
                     .get_mut(name)
                     .context("every variable has moments")?;
-                moments.absorb(&gradient)?;
+                moments.absorb(gradient, clip)?;
                 variable.set(&moments.moved(variable, group, schedule, self.step)?)?;
             }
         }
@@ -98,6 +100,10 @@ impl AdamW {
         let mut squares = 0.0;
         for (name, variable) in self.groups.iter().flat_map(|group| &group.variables) {
             let gradient = gradient(gradients, name, variable)?;
+            if fused::applies(gradient) {
+                squares += fused::squares(gradient)?;
+                continue;
+            }
             let square = gradient
                 .sqr()?
                 .sum_all()?
@@ -138,8 +144,15 @@ impl AdamW {
 }
 
 impl Moments {
-    fn absorb(&mut self, gradient: &Tensor) -> Result<()> {
-        self.first = ((&self.first * BETA_1)? + (gradient * (1.0 - BETA_1))?)?.detach();
+    /// Takes in `gradient` times `clip`.
+    fn absorb(&mut self, gradient: &Tensor, clip: f64) -> Result<()> {
+        if fused::applies(gradient) {
+            self.first = fused::running_mean(&self.first, gradient, (BETA_1, clip), false)?;
+            self.second = fused::running_mean(&self.second, gradient, (BETA_2, clip), true)?;
+            return Ok(());
+        }
+        let gradient = (gradient * clip)?;
+        self.first = ((&self.first * BETA_1)? + (&gradient * (1.0 - BETA_1))?)?.detach();
         self.second = ((&self.second * BETA_2)? + (gradient.sqr()? * (1.0 - BETA_2))?)?.detach();
         Ok(())
     }
@@ -148,10 +161,21 @@ impl Moments {
     fn moved(&self, variable: &Var, group: &Group, schedule: f64, step: usize) -> Result<Tensor> {
         let rate = group.learning_rate * schedule;
         let exponent = i32::try_from(step)?;
-        let first = (&self.first / (1.0 - BETA_1.powi(exponent)))?;
-        let second = (&self.second / (1.0 - BETA_2.powi(exponent)))?;
+        let corrections = (1.0 - BETA_1.powi(exponent), 1.0 - BETA_2.powi(exponent));
+        let kept = 1.0 - rate * group.weight_decay;
+        if fused::applies(variable) {
+            let step = fused::Step {
+                kept,
+                rate,
+                corrections,
+                epsilon: EPSILON,
+            };
+            return Ok(fused::adam(variable, &self.first, &self.second, step)?);
+        }
+        let first = (&self.first / corrections.0)?;
+        let second = (&self.second / corrections.1)?;
         let direction = (first / (second.sqrt()? + EPSILON)?)?;
-        let kept = (variable.as_detached_tensor() * (1.0 - rate * group.weight_decay))?;
+        let kept = (variable.as_detached_tensor() * kept)?;
         Ok((kept - (direction * rate)?)?)
     }
 }
@@ -196,6 +220,32 @@ mod tests {
         // 2 · (1 − .1 · .5) − .1 · sign(3)
         let moved = variable.to_vec1::<f64>()?[0];
         assert!((moved - 1.8).abs() < 1e-6, "{moved}");
+        Ok(())
+    }
+
+    #[test]
+    fn fused_updates_agree_with_composed_ones() -> Result<()> {
+        let begun: Vec<f64> = (0..40_000).map(|i| (f64::from(i) * 0.37).sin()).collect();
+        let moved = |dtype: candle_core::DType| -> Result<Vec<f64>> {
+            let begun = Tensor::from_vec(begun.clone(), (100, 400), &Device::Cpu)?;
+            let variable = Var::from_tensor(&begun.to_dtype(dtype)?)?;
+            let group = Group {
+                learning_rate: 0.1,
+                weight_decay: 0.5,
+                variables: vec![("x".to_owned(), variable.clone())],
+            };
+            let mut optimizer = AdamW::new(vec![group])?;
+            for _ in 0..3 {
+                let gradients = variable.powf(3.0)?.sum_all()?.backward()?;
+                optimizer.update(&gradients, 2.0, 0.7)?;
+            }
+            let moved = variable.to_dtype(candle_core::DType::F64)?;
+            Ok(moved.flatten_all()?.to_vec1()?)
+        };
+        let pairs = moved(candle_core::DType::F32)?.into_iter();
+        for (fused, composed) in pairs.zip(moved(candle_core::DType::F64)?) {
+            assert!((fused - composed).abs() < 1e-4, "{fused} and {composed}");
+        }
         Ok(())
     }
 
