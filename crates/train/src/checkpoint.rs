@@ -4,7 +4,7 @@
 //! heads.safetensors      bucket{j}.weight F32 [n, dim], bucket{j}.bias F32 [n], j = 0, 1, …;
 //!                        bucket{j}.rarity F32 [n], logarithms, where rarity was learned
 //! backbone.safetensors   every weight of the base model, by its name; only if it was trained
-//! rows.safetensors       static_rows F32 [pieces, dim] and query_mean F32 [dim]; only if they were trained or read
+//! static_rows.safetensors  static_rows F32 [pieces, dim] and query_mean F32 [dim]; only if they were trained or read
 //! optimizer.safetensors  {name}.first and {name}.second moments, F32, bucket{j}.frequency F32 [n] where
 //!                        it is read, and step U32 []; absent before the first step
 //! state.json             State: what was asked for, and how far it came
@@ -55,6 +55,9 @@ pub struct State {
     /// SHA-256 of the training pairs in hex; empty before the first step.
     #[serde(default)]
     pub pairs: String,
+    /// Whether its static rows were trained with the network, by this run or one before it.
+    #[serde(default)]
+    pub rows_trained: bool,
     /// How it was made: the settings of `fit`.
     #[serde(default)]
     pub config: serde_json::Value,
@@ -89,7 +92,7 @@ impl Checkpoint {
             .with_context(|| format!("{} is malformed", path.display()))?;
         let heads = load_heads(&folder.join("heads.safetensors"), &state.buckets, device)?;
         let backbone = load_optional(&folder.join("backbone.safetensors"), device)?;
-        let rows = load_optional(&folder.join("rows.safetensors"), device)?;
+        let rows = load_optional(&folder.join(STATIC_ROWS), device)?;
         let rows = rows.as_ref().map(StaticRows::of_tensors).transpose()?;
         let optimizer = load_optional(&folder.join("optimizer.safetensors"), device)?;
         Ok(Self {
@@ -114,8 +117,9 @@ impl Checkpoint {
         if let Some(backbone) = &self.backbone {
             files.tensors("backbone.safetensors", backbone)?;
         }
-        if let Some(rows) = &self.rows {
-            files.tensors("rows.safetensors", &rows.tensors())?;
+        match &self.rows {
+            Some(rows) => files.tensors(STATIC_ROWS, &rows.tensors())?,
+            None => remove_if_there(&folder.join(STATIC_ROWS))?,
         }
         if let Some(optimizer) = &self.optimizer {
             let mut optimizer = optimizer.clone();
@@ -185,6 +189,9 @@ impl Checkpoint {
     }
 }
 
+/// File of static rows.
+const STATIC_ROWS: &str = "static_rows.safetensors";
+
 /// Name of the scalar that ties `optimizer.safetensors` to `state.json`.
 const STEP: &str = "step";
 
@@ -253,6 +260,15 @@ pub(crate) fn finish_replacing(folder: &Path) -> Result<()> {
         }
     }
     std::fs::remove_file(&list).with_context(|| format!("cannot remove {}", list.display()))
+}
+
+fn remove_if_there(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn partial(folder: &Path, name: &str) -> PathBuf {

@@ -162,8 +162,8 @@ fn each_pair(left: &[f32], right: &[f32], of: impl Fn(f32, f32) -> f32 + Sync) -
     })
 }
 
-/// `width` sums over all rows, of what `of(row, sums)` adds for each; tasks one after the other, so that rounding does not
-/// depend on threads. `of` gets the number of a task's first row.
+/// `sums` sums over all rows of `width` values; `of(row, values, sums)` adds what a row gives. Tasks run in parallel
+/// and are added in their order, so that rounding does not depend on threads.
 fn summed(
     input: &[f32],
     width: usize,
@@ -277,6 +277,11 @@ impl CustomOp3 for LayerNorm {
         l3: &Layout,
     ) -> Result<(CpuStorage, Shape)> {
         let (hidden, weight, bias) = (floats(s1, l1)?, floats(s2, l2)?, floats(s3, l3)?);
+        same_length(weight, bias)?;
+        if weight.len() != last_dim(l1) {
+            let lengths = format!("{} weights for rows of {}", weight.len(), last_dim(l1));
+            return Err(candle_core::Error::Msg(lengths));
+        }
         let output = by_row(hidden, last_dim(l1), |_, row, output| {
             let (mean, scale) = moments(row, self.epsilon);
             let parameters = weight.iter().zip(bias);
@@ -541,7 +546,7 @@ impl CustomOp1 for Squares {
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let tasks = floats(storage, layout)?.par_chunks(TASK);
         let sums: Vec<f64> = tasks
-            .map(|values| values.iter().map(|x| f64::from(x * x)).sum())
+            .map(|values| values.iter().map(|&x| f64::from(x).powi(2)).sum())
             .collect();
         Ok((
             CpuStorage::F64(vec![sums.iter().sum()]),
@@ -602,14 +607,16 @@ impl CustomOp3 for Step {
         same_length(weights, first)?;
         same_length(weights, second)?;
         let (kept, epsilon) = (self.kept as f32, self.epsilon as f32);
-        let rate = (self.rate / self.corrections.0) as f32;
-        let correction = (1.0 / self.corrections.1) as f32;
+        let rate = self.rate as f32;
+        let corrections = [self.corrections.0, self.corrections.1].map(|c| (1.0 / c) as f32);
         let output = by_row(weights, TASK, |row, weights, output| {
             let from = row * TASK;
             let first = first.get(from..).unwrap_or(&[]).iter();
             let moments = first.zip(second.get(from..).unwrap_or(&[]));
             for ((y, weight), (first, second)) in output.iter_mut().zip(weights).zip(moments) {
-                *y = kept * weight - rate * first / ((correction * second).sqrt() + epsilon);
+                // Divided first: a high rate must not overflow before.
+                let length = (corrections[1] * second).sqrt() + epsilon;
+                *y = kept * weight - rate * (corrections[0] * first / length);
             }
         });
         Ok((CpuStorage::F32(output), l1.shape().clone()))
@@ -671,7 +678,9 @@ mod tests {
         let (weight, bias) = (random(&[384], 1), random(&[384], 2));
         let fused = layer_norm(&hidden, &weight, &bias, 1e-5).unwrap();
         let composed = ops::layer_norm_slow(&hidden, &weight, &bias, 1e-5).unwrap();
-        agree(&[hidden, weight, bias], &fused, &composed);
+        agree(&[hidden.clone(), weight, bias], &fused, &composed);
+        let short = random(&[383], 1);
+        assert!(layer_norm(&hidden, &short, &short, 1e-5).is_err());
     }
 
     #[test]
@@ -680,6 +689,15 @@ mod tests {
         let spread = (values.as_tensor() * 3.0).unwrap();
         let (fused, composed) = (gelu(&spread).unwrap(), spread.gelu_erf().unwrap());
         agree(&[values], &fused, &composed);
+    }
+
+    #[test]
+    fn gelu_is_exact_over_its_range() {
+        let values: Vec<f32> = (-800..=800).map(|i| i as f32 / 100.0).collect();
+        let values = Tensor::new(values, &Device::Cpu).unwrap();
+        let difference = (gelu(&values).unwrap() - values.gelu_erf().unwrap()).unwrap();
+        let worst = difference.abs().unwrap().max(0).unwrap();
+        assert!(worst.to_scalar::<f32>().unwrap() < 2e-6);
     }
 
     #[test]
@@ -701,7 +719,7 @@ mod tests {
         let values = random(&[5, 7], 6);
         let turned = values.t().unwrap();
         agree(
-            &[values.clone()],
+            std::slice::from_ref(&values),
             &gelu(&turned).unwrap(),
             &turned.gelu_erf().unwrap(),
         );

@@ -3,7 +3,7 @@
 //!
 //! Passages are ranked by binary codes as [`crate::fit::held_out`] tells. Weights of buckets are tuned on
 //! one half of each collection's queries and measured on the other, both ways round; so are weights that are
-//! predicted from the query alone ([`crate::weighting`]). The ideal bucket is the
+//! predicted from the query alone (`weighting.rs`). The ideal bucket is the
 //! one that ranks a query best, query by query: what a perfect choice of the bucket would give.
 
 use std::collections::{HashMap, HashSet};
@@ -283,35 +283,35 @@ fn lines(
         lines.push(line(&name, scores, seed));
     }
     if buckets.len() > 1 {
-        lines.push(line(
-            "buckets added",
-            &ranked(&vec![1.0; buckets.len()]),
-            seed,
-        ));
-        let tried = Tried::new(buckets.len(), ranked);
-        let (scores, weights) = tried.tuned();
-        lines.push(line(
-            &format!("buckets weighted ({weights})"),
-            &scores,
-            seed,
-        ));
-        let vectors: Vec<_> = coded
-            .iter()
-            .map(|coded| coded.queries.dense.clone())
-            .collect();
-        lines.push(line(
-            "buckets weighted by what the query's vector predicts",
-            &tried.predicted(&vectors),
-            seed,
-        ));
-        lines.push(line(
-            "the best bucket of each query (ideal)",
-            &ideal(&each),
-            seed,
-        ));
+        lines.extend(together(coded, ranked, &each, seed));
     }
     lines.push(line("dense", &dense(coded, device)?, seed));
     Ok(lines)
+}
+
+/// Rankings by all buckets together; `each` has those by one.
+fn together(
+    coded: &[Coded],
+    ranked: impl Fn(&[f64]) -> ByQuery,
+    each: &[ByQuery],
+    seed: u64,
+) -> [Line; 4] {
+    let added = ranked(&vec![1.0; each.len()]);
+    let tried = Tried::new(each.len(), ranked);
+    let (tuned, weights) = tried.tuned();
+    let vectors = coded.iter().map(|coded| coded.queries.dense.clone());
+    let predicted = tried.predicted(&vectors.collect::<Vec<_>>());
+    let best = ideal(each);
+    [
+        line("buckets added", &added, seed),
+        line(&format!("buckets weighted ({weights})"), &tuned, seed),
+        line(
+            "buckets weighted by what the query's vector predicts",
+            &predicted,
+            seed,
+        ),
+        line("the best bucket of each query (ideal)", &best, seed),
+    ]
 }
 
 /// Metrics by the cosine of mean-pooled vectors.

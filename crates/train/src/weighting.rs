@@ -9,7 +9,7 @@ use crate::measure::{ByQuery, mean};
 
 /// Weights of a bucket that are tried: all combinations of these, the sum being 1.
 const STEPS: usize = 10;
-/// Strengths of the ridge that are tried, against vectors of length 1; the strongest predicts the same for all
+/// Strengths of the ridge that are tried, against vectors of length 1; the strongest predicts nearly the same for all
 /// queries.
 const RIDGES: [f32; 5] = [1e6, 100.0, 10.0, 1.0, 0.1];
 
@@ -84,9 +84,10 @@ impl Tried {
             };
             // The strongest of equally good ridges.
             let ridges = RIDGES.into_iter().rev();
-            let best = ridges.max_by(|a, b| gained(*a).total_cmp(&gained(*b)));
+            let ridges = ridges.map(|ridge| (ridge, gained(ridge)));
+            let best = ridges.max_by(|a, b| a.1.total_cmp(&b.1));
             let learnt = examples(&|query| query % 2 != measured);
-            Predictor::new(learnt, best.unwrap_or(RIDGES[0]))
+            Predictor::new(learnt, best.map_or(RIDGES[0], |(ridge, _)| ridge))
         });
         self.by_choice(|collection, query| choosers[query % 2].best(&vectors[collection][query]))
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use candle_core::Device;
 use clap::Parser;
+use siskin_train::base::Base;
 use siskin_train::checkpoint::Checkpoint;
 use siskin_train::fit::static_queries::StaticRows;
 use siskin_train::fit::{self, Args};
@@ -81,7 +82,7 @@ fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
         bench.file("parts", "heads.safetensors")?
     );
     bench.fit("parts", &format!("{EVERYTHING} --resume"))?;
-    for name in ["heads", "backbone", "rows", "optimizer"] {
+    for name in ["heads", "backbone", "static_rows", "optimizer"] {
         let name = format!("{name}.safetensors");
         let same = bench.file("whole", &name)? == bench.file("parts", &name)?;
         assert!(same, "{name}");
@@ -188,7 +189,8 @@ fn rows_are_trained_beside_the_network_and_heads_made_anew() -> Result<()> {
     bench.fit("out", both)?;
     let load = |name: &str| Checkpoint::load(&bench.path(name), &Device::Cpu);
     let trained = load("out")?;
-    let begun = StaticRows::of_encoder(&bench.path("rows"), &Device::Cpu)?;
+    let base = Base::open(&bench.path("base"), &Device::Cpu)?;
+    let begun = StaticRows::of_encoder(&bench.path("rows"), &base, &Device::Cpu)?;
     let rows = trained.rows.unwrap();
     assert_eq!(
         rows.query_mean.to_vec1::<f32>()?,
@@ -210,8 +212,10 @@ fn rows_are_trained_beside_the_network_and_heads_made_anew() -> Result<()> {
     assert_eq!(same.heads[0].n(), 24);
     assert_eq!(new.heads[0].n(), 32);
     assert!(new.backbone.is_some() && new.rows.is_some());
+    let first = trained_heads(&bench)?;
+    assert!(new.state.rows_trained && !first.state.rows_trained);
     let head = |checkpoint: &Checkpoint| checkpoint.heads[0].weight.to_vec2::<f32>();
-    assert_eq!(head(&same)?, head(&trained_heads(&bench)?)?);
+    assert_eq!(head(&same)?, head(&first)?);
     Ok(())
 }
 
@@ -219,6 +223,23 @@ fn rows_are_trained_beside_the_network_and_heads_made_anew() -> Result<()> {
 fn trained_heads(bench: &Bench) -> Result<Checkpoint> {
     bench.fit("begun", "--buckets 2:24:2 --init-only")?;
     Checkpoint::load(&bench.path("begun"), &Device::Cpu)
+}
+
+#[test]
+fn without_their_losses_heads_stay_and_a_run_still_resumes() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("begun", "--buckets 2:24:2 --rarity learned")?;
+    let rest = "--buckets 2:24:2 --codes 0 --static-queries 1 --rarity counted --duty-cycle 0.2 --rows ROWS";
+    let from = format!(
+        "{rest} --from {} --stop-after 4",
+        bench.path("begun").display()
+    );
+    bench.fit("out", &from)?;
+    bench.fit("out", &format!("{rest} --resume"))?;
+    let same =
+        bench.file("begun", "heads.safetensors")? == bench.file("out", "heads.safetensors")?;
+    assert!(same, "weights, biases and learned rarity");
+    Ok(())
 }
 
 #[test]
@@ -235,6 +256,7 @@ fn rows_that_are_missing_or_of_another_network_are_refused() -> Result<()> {
         "are probabilities",
     );
     refused("--buckets 2:24:2 --codes 0", "nothing is trained");
+    refused("--buckets 2:24:2 --distillation=-1", "--distillation is -1");
     refused(
         "--buckets 2:24:2 --rows /no/such/encoder",
         "/no/such/encoder",

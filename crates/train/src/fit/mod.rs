@@ -64,7 +64,8 @@ pub struct Args {
     /// Sample new heads although --from gives some: its backbone and rows are kept.
     #[arg(long, requires = "from")]
     pub new_heads: bool,
-    /// Encoder folder whose static rows and mean query the run begins with.
+    /// Encoder folder whose static rows and mean query the run begins with, unless --from has rows; its rows also tell
+    /// which words are near.
     #[arg(long)]
     pub rows: Option<PathBuf>,
     /// Make at most this many steps now, write a checkpoint and end; go on with --resume.
@@ -129,7 +130,7 @@ fn paraphraser(args: &Args, base: &Base, device: &Device) -> Result<Option<Parap
     }
     let encoder = args.rows.as_ref();
     let encoder = encoder.context("--swap-words and --leave-out-words need --rows")?;
-    let rows = StaticRows::of_encoder(encoder, device)?;
+    let rows = StaticRows::of_encoder(encoder, base, device)?;
     let odds = (settings.swap_words, settings.leave_out_words);
     let vocabulary = base.folder.join("tokenizer.json");
     Paraphraser::new(&rows, &vocabulary, odds, settings.seed).map(Some)
@@ -189,8 +190,10 @@ fn first_checkpoint(
         Some(folder) => begun_from(folder, args, base, collections, device)?,
         None => initial(&args.settings, base, collections, device)?,
     };
-    if let Some(encoder) = &args.rows {
-        checkpoint.rows = Some(StaticRows::of_encoder(encoder, device)?);
+    if let Some(encoder) = &args.rows
+        && checkpoint.rows.is_none()
+    {
+        checkpoint.rows = Some(StaticRows::of_encoder(encoder, base, device)?);
     }
     Ok(checkpoint)
 }
@@ -254,6 +257,7 @@ fn initial(
         collections: names(collections),
         base: base.id.clone(),
         pairs: String::new(),
+        rows_trained: false,
         config: serde_json::to_value(settings)?,
     };
     Ok(Checkpoint {

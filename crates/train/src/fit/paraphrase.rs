@@ -26,8 +26,10 @@ const STREAM: u64 = 2_000_000_000;
 /// What is changed, and how often.
 #[derive(Clone, Debug)]
 pub struct Paraphraser {
-    /// By word piece the pieces near to it, nearest first.
+    /// By piece that is a word the pieces near to it, nearest first.
     near: HashMap<u32, Vec<u32>>,
+    /// Pieces that go on a word.
+    continues: HashSet<u32>,
     swapped: f64,
     left_out: f64,
     seed: u64,
@@ -45,9 +47,10 @@ impl Paraphraser {
         (swapped, left_out): (f64, f64),
         seed: u64,
     ) -> Result<Self> {
-        let words = whole_words(vocabulary)?;
+        let (words, continues) = vocabulary_of(vocabulary)?;
         Ok(Self {
             near: near_words(&rows.rows, &words)?,
+            continues,
             swapped,
             left_out,
             seed,
@@ -76,25 +79,31 @@ impl Paraphraser {
     }
 
     fn changed(&self, query: &[u32], passage: &HashSet<u32>, random: &mut Random) -> Vec<u32> {
-        let last = query.len().saturating_sub(1);
-        let mut changed = Vec::with_capacity(query.len());
-        for (place, &piece) in query.iter().enumerate() {
-            let near = self.near.get(&piece).map_or(&[][..], Vec::as_slice);
-            let is_special = place == 0 || place == last;
-            if is_special {
-                changed.push(piece);
-            } else if !near.is_empty() && random.unit() < self.swapped {
+        let [first, content @ .., last] = query else {
+            return Vec::new();
+        };
+        let mut changed = vec![*first];
+        for word in content.chunk_by(|_, next| self.continues.contains(next)) {
+            let near = match word {
+                [piece] => self.near.get(piece).map_or(&[][..], Vec::as_slice),
+                _ => &[],
+            };
+            if !near.is_empty() && random.unit() < self.swapped {
                 changed.extend(near.get(random.below(near.len())));
-            } else if !passage.contains(&piece) || random.unit() >= self.left_out {
-                changed.push(piece);
+                continue;
+            }
+            let is_met = word.iter().all(|piece| passage.contains(piece));
+            if !is_met || random.unit() >= self.left_out {
+                changed.extend(word);
             }
         }
+        changed.push(*last);
         changed
     }
 }
 
-/// Pieces that are whole words of ASCII letters.
-fn whole_words(tokenizer: &Path) -> Result<Vec<u32>> {
+/// Of a tokenizer the pieces that are words of ASCII letters, in order, and those that go on a word (`##…`).
+fn vocabulary_of(tokenizer: &Path) -> Result<(Vec<u32>, HashSet<u32>)> {
     let cannot = || format!("cannot read tokenizer {}", tokenizer.display());
     let bytes = std::fs::read(tokenizer).with_context(cannot)?;
     let file: serde_json::Value = serde_json::from_slice(&bytes).with_context(cannot)?;
@@ -103,12 +112,17 @@ fn whole_words(tokenizer: &Path) -> Result<Vec<u32>> {
     let is_word = |text: &str| {
         text.len() >= FEWEST_LETTERS && text.bytes().all(|byte| byte.is_ascii_lowercase())
     };
-    let words = pieces.iter().filter(|(text, _)| is_word(text));
-    let mut words = words
-        .map(|(_, id)| Ok(u32::try_from(id.as_u64().with_context(cannot)?)?))
-        .collect::<Result<Vec<u32>>>()?;
+    let (mut words, mut continues) = (Vec::new(), HashSet::new());
+    for (text, id) in pieces {
+        let id = u32::try_from(id.as_u64().with_context(cannot)?)?;
+        if is_word(text) {
+            words.push(id);
+        } else if text.starts_with("##") {
+            continues.insert(id);
+        }
+    }
     words.sort_unstable();
-    Ok(words)
+    Ok((words, continues))
 }
 
 /// For each of `words` those whose rows (`[pieces, dim]`) point nearly where its own does.
@@ -156,6 +170,7 @@ mod tests {
         assert_eq!(near, HashMap::from([(3, vec![4]), (4, vec![3])]));
         Ok(Paraphraser {
             near,
+            continues: HashSet::from([6]),
             swapped,
             left_out,
             seed: 1,
@@ -182,6 +197,20 @@ mod tests {
         let left_out = applied(&paraphraser(0.0, 1.0)?, 1);
         assert_eq!(left_out[2], [0, 3, 1]);
         assert_eq!(left_out[3], [0, 3, 5, 2, 1]);
+        Ok(())
+    }
+
+    #[test]
+    fn words_of_several_pieces_stay_or_go_whole() -> Result<()> {
+        // 6 goes on the word that 3 begins.
+        let query: &[u32] = &[0, 3, 6, 5, 1];
+        let changed = |paraphraser: &Paraphraser, passage: &[u32]| {
+            let passage = passage.iter().copied().collect();
+            paraphraser.changed(query, &passage, &mut Random::new(1, 1))
+        };
+        assert_eq!(changed(&paraphraser(1.0, 0.0)?, &[]), query);
+        assert_eq!(changed(&paraphraser(0.0, 1.0)?, &[3, 5]), [0, 3, 6, 1]);
+        assert_eq!(changed(&paraphraser(0.0, 1.0)?, &[3, 6]), [0, 5, 1]);
         Ok(())
     }
 

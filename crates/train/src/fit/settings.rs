@@ -152,7 +152,7 @@ pub struct Settings {
     /// queries; 0 leaves it out.
     #[arg(long, default_value_t = 1.0)]
     pub distillation: f64,
-    /// Weight of the losses of pooled dense vectors; needs a trained backbone.
+    /// Weight of the losses of pooled dense vectors, passages minus their batch's mean; needs a trained backbone.
     #[arg(long, default_value_t = 0.0)]
     pub dense: f64,
     /// Weight of the losses of static queries, the sums of rows of word pieces; needs --rows.
@@ -164,7 +164,8 @@ pub struct Settings {
     /// Probability with which a word of every second query is swapped for a near one; needs --rows.
     #[arg(long, default_value_t = 0.0)]
     pub swap_words: f64,
-    /// Probability with which a word of every second query is left out if the passage has it; needs --rows.
+    /// Probability with which a word of every second query is left out that is not swapped and that the passage has; needs
+    /// --rows.
     #[arg(long, default_value_t = 0.0)]
     pub leave_out_words: f64,
     /// Held-out queries a collection.
@@ -224,7 +225,7 @@ impl Settings {
     /// Whether something reads how often dimensions occur.
     #[must_use]
     pub fn counts_frequencies(&self) -> bool {
-        self.duty_cycle > 0.0 || self.rarity == Rarity::Counted
+        self.codes > 0.0 && (self.duty_cycle > 0.0 || self.rarity == Rarity::Counted)
     }
 
     /// Refuses what cannot be trained.
@@ -265,10 +266,28 @@ impl Settings {
             self.dense == 0.0 || self.trains_backbone(),
             "--dense needs --backbone-learning-rate"
         );
+        self.check_losses()
+    }
+
+    /// Refuses weights of losses and probabilities that are none.
+    fn check_losses(&self) -> Result<()> {
         ensure!(
             self.codes > 0.0 || self.dense > 0.0 || self.static_queries > 0.0,
             "nothing is trained: --codes, --dense and --static-queries are 0"
         );
+        let weights = [
+            ("--codes", self.codes),
+            ("--dense", self.dense),
+            ("--static-queries", self.static_queries),
+            ("--distillation", self.distillation),
+            ("--row-learning-rate", self.row_learning_rate),
+        ];
+        for (name, weight) in weights {
+            ensure!(
+                weight.is_finite() && weight >= 0.0,
+                "{name} is {weight}: it must be 0 or more"
+            );
+        }
         let probabilities = [self.swap_words, self.leave_out_words];
         ensure!(
             probabilities.iter().all(|p| (0.0..=1.0).contains(p)),

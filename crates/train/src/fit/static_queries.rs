@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor, Var};
 
+use crate::base::Base;
 use crate::rows::read_static_rows;
 
 /// Names of the tensors in a checkpoint.
@@ -27,8 +28,8 @@ impl StaticRows {
     /// Those of an exported encoder.
     ///
     /// # Errors
-    /// When its files cannot be read, or it has no rows.
-    pub fn of_encoder(folder: &Path, device: &Device) -> Result<Self> {
+    /// When its files cannot be read, or it has no rows for the vocabulary and width of `base`.
+    pub fn of_encoder(folder: &Path, base: &Base, device: &Device) -> Result<Self> {
         let path = folder.join("encoder.json");
         let cannot = || format!("cannot read {}", path.display());
         let manifest = std::fs::read(&path).with_context(cannot)?;
@@ -37,10 +38,13 @@ impl StaticRows {
         let mean: Vec<f32> = serde_json::from_value(mean).with_context(cannot)?;
         let dim = mean.len();
         let rows = read_static_rows(&folder.join("rows.safetensors"), dim)?;
-        Ok(Self {
-            rows: Tensor::from_vec(rows.clone(), (rows.len() / dim.max(1), dim), device)?,
+        let pieces = rows.len() / dim;
+        let rows = Self {
+            rows: Tensor::from_vec(rows, (pieces, dim), device)?,
             query_mean: Tensor::from_vec(mean, dim, device)?,
-        })
+        };
+        rows.check(base.config.vocab_size, base.config.output_width())?;
+        Ok(rows)
     }
 
     /// Those of a checkpoint's tensors.
@@ -72,7 +76,7 @@ impl StaticRows {
     /// When they are.
     pub(crate) fn check(&self, pieces: usize, dim: usize) -> Result<()> {
         ensure!(
-            self.rows.dims() == [pieces, dim],
+            self.rows.dims() == [pieces, dim] && self.query_mean.dims() == [dim],
             "the rows are {:?} for a network of {pieces} word pieces and {dim} values: take those of an encoder of \
              the same base model",
             self.rows.dims()

@@ -28,9 +28,9 @@ pub struct StepReport {
     pub ranking: f64,
     /// Its distillation part, unweighted; 0 when left out.
     pub distillation: f64,
-    /// Losses of dense vectors and of static queries, unweighted; 0 when left out.
+    /// Losses of dense vectors, ranking and weighted distillation together; 0 when left out.
     pub dense: f64,
-    /// See [`StepReport::dense`].
+    /// The same of static queries.
     pub static_queries: f64,
     /// Norm of the gradients before clipping.
     pub gradient_norm: f64,
@@ -47,6 +47,8 @@ pub struct Trainer {
     /// A backbone trained earlier that this run leaves as it is.
     frozen_backbone: Option<HashMap<String, Tensor>>,
     heads: Vec<HeadVariables>,
+    /// What the heads began as, which they stay where their losses are left out.
+    heads_begun: Vec<Head>,
     static_queries: Option<StaticQueries>,
     optimizer: AdamW,
     settings: Settings,
@@ -102,15 +104,7 @@ impl Trainer {
             .zip(&checkpoint.heads)
             .map(|(j, head)| HeadVariables::new(head, settings, j, device))
             .collect::<Result<Vec<_>>>()?;
-        let rows = checkpoint.rows.as_ref();
-        if let Some(rows) = rows {
-            rows.check(base.config.vocab_size, base.config.output_width())?;
-        }
-        ensure!(
-            rows.is_some() || settings.static_queries == 0.0,
-            "--static-queries needs the rows of an encoder: give --rows"
-        );
-        let static_queries = rows.map(StaticQueries::new).transpose()?;
+        let static_queries = static_queries(base, checkpoint, settings)?;
         let groups = groups(
             backbone.as_deref(),
             &heads,
@@ -129,10 +123,8 @@ impl Trainer {
         let is_base = backbone.is_none() && checkpoint.backbone.is_none();
         let needs_teacher = !is_base || settings.paraphrases();
         let teacher = needs_teacher.then(|| base.bert()).transpose()?;
-        let frozen_backbone = match &backbone {
-            Some(_) => None,
-            None => checkpoint.backbone.clone(),
-        };
+        let is_trained = backbone.is_some();
+        let frozen_backbone = checkpoint.backbone.clone().filter(|_| !is_trained);
         let (settings, device) = (settings.clone(), device.clone());
         Ok(Self {
             bert,
@@ -140,6 +132,7 @@ impl Trainer {
             backbone,
             frozen_backbone,
             heads,
+            heads_begun: checkpoint.heads.clone(),
             static_queries,
             optimizer,
             settings,
@@ -196,44 +189,8 @@ impl Trainer {
             Encoded::new(&self.bert, &batches[1])?,
         ];
         let teacher = self.teacher_vectors(pairs, &encoded, &batches[1])?;
-        let (mut codes, mut frequencies) = (None, Vec::new());
-        if settings.codes > 0.0 {
-            let buckets = self
-                .heads
-                .iter()
-                .map(|head| head.relevance(&encoded, settings))
-                .collect::<Result<Vec<_>>>()?;
-            let scores;
-            (scores, frequencies) = buckets
-                .into_iter()
-                .map(|bucket| (bucket.scores, bucket.frequency))
-                .unzip();
-            let teacher = teacher.as_ref();
-            let teacher = teacher.map(|teacher| cosines(&teacher.queries, &teacher.passages));
-            codes = Some(self.loss(&self.joined(scores)?, teacher.transpose()?.as_ref())?);
-        }
-        let (mut dense, mut static_queries) = (None, None);
-        if settings.dense > 0.0 || settings.static_queries > 0.0 {
-            let vectors = self.centred(&Vectors {
-                queries: encoded[0].pooled()?,
-                passages: encoded[1].pooled()?,
-            })?;
-            let teacher = teacher.map(|teacher| {
-                let teacher = self.centred(&teacher)?;
-                cosines(&teacher.queries, &teacher.passages)
-            });
-            let teacher = teacher.transpose()?;
-            if settings.dense > 0.0 {
-                let scores = cosines(&vectors.queries, &vectors.passages)?;
-                dense = Some(self.loss(&[scores], teacher.as_ref())?);
-            }
-            if let Some(rows) = &self.static_queries
-                && settings.static_queries > 0.0
-            {
-                let scores = cosines(&rows.vectors(&pairs.queries)?, &vectors.passages)?;
-                static_queries = Some(self.loss(&[scores], teacher.as_ref())?);
-            }
-        }
+        let (codes, frequencies) = self.loss_of_codes(&encoded, teacher.as_ref())?;
+        let [dense, static_queries] = self.losses_of_vectors(pairs, &encoded, teacher)?;
         let weighted = [
             (settings.codes, &codes),
             (settings.dense, &dense),
@@ -253,6 +210,60 @@ impl Trainer {
             static_queries,
             frequencies,
         })
+    }
+
+    /// The loss of the buckets' codes, and how often each dimension occurs; nothing where it is left out.
+    fn loss_of_codes(
+        &self,
+        encoded: &[Encoded; 2],
+        teacher: Option<&Vectors>,
+    ) -> Result<(Option<Loss>, Vec<Tensor>)> {
+        if self.settings.codes == 0.0 {
+            return Ok((None, Vec::new()));
+        }
+        let buckets = self
+            .heads
+            .iter()
+            .map(|head| head.relevance(encoded, &self.settings))
+            .collect::<Result<Vec<_>>>()?;
+        let (scores, frequencies) = buckets
+            .into_iter()
+            .map(|bucket| (bucket.scores, bucket.frequency))
+            .unzip();
+        let teacher = teacher.map(|teacher| cosines(&teacher.queries, &teacher.passages));
+        let loss = self.loss(&self.joined(scores)?, teacher.transpose()?.as_ref())?;
+        Ok((Some(loss), frequencies))
+    }
+
+    /// The losses of dense vectors and of static queries, those that are not left out.
+    fn losses_of_vectors(
+        &self,
+        pairs: &PairBatch,
+        encoded: &[Encoded; 2],
+        teacher: Option<Vectors>,
+    ) -> Result<[Option<Loss>; 2]> {
+        let has_dense = self.settings.dense > 0.0;
+        let rows = self.static_queries.as_ref();
+        let rows = rows.filter(|_| self.settings.static_queries > 0.0);
+        if !has_dense && rows.is_none() {
+            return Ok([None, None]);
+        }
+        let vectors = self.centred(&Vectors {
+            queries: encoded[0].pooled()?,
+            passages: encoded[1].pooled()?,
+        })?;
+        let teacher = teacher.map(|teacher| {
+            let teacher = self.centred(&teacher)?;
+            cosines(&teacher.queries, &teacher.passages)
+        });
+        let teacher = teacher.transpose()?;
+        let loss = |queries: &Tensor| {
+            let scores = cosines(queries, &vectors.passages)?;
+            self.loss(&[scores], teacher.as_ref())
+        };
+        let dense = has_dense.then(|| loss(&vectors.queries));
+        let rows = rows.map(|rows| loss(&rows.vectors(&pairs.queries)?));
+        Ok([dense.transpose()?, rows.transpose()?])
     }
 
     fn batch(&self, pieces: &[impl AsRef<[u32]>]) -> Result<Batch> {
@@ -363,6 +374,8 @@ impl Trainer {
         Ok(Checkpoint {
             state: State {
                 step: self.step,
+                rows_trained: self.begun.rows_trained
+                    || (self.step > 0 && self.settings.static_queries > 0.0),
                 ..self.begun.clone()
             },
             heads: self.frozen_heads()?,
@@ -380,6 +393,9 @@ impl Trainer {
     }
 
     fn frozen_heads(&self) -> Result<Vec<Head>> {
+        if self.settings.codes == 0.0 {
+            return Ok(self.heads_begun.clone());
+        }
         self.heads.iter().map(HeadVariables::frozen).collect()
     }
 
@@ -399,6 +415,23 @@ fn network(weights: &HashMap<String, Tensor>, base: &Base, settings: &Settings) 
         Precision::F32 => bert,
         Precision::Bf16 => bert.with_products(DType::BF16),
     })
+}
+
+/// The checkpoint's static rows as variables, if it has some.
+fn static_queries(
+    base: &Base,
+    checkpoint: &Checkpoint,
+    settings: &Settings,
+) -> Result<Option<StaticQueries>> {
+    let rows = checkpoint.rows.as_ref();
+    if let Some(rows) = rows {
+        rows.check(base.config.vocab_size, base.config.output_width())?;
+    }
+    ensure!(
+        rows.is_some() || settings.static_queries == 0.0,
+        "--static-queries needs the rows of an encoder: give --rows"
+    );
+    rows.map(StaticQueries::new).transpose()
 }
 
 /// Variables of the weights that a forward pass reads, in order of name.

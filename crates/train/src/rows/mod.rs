@@ -45,7 +45,7 @@ pub struct Args {
     /// Folder of the base model.
     #[arg(long)]
     pub base: PathBuf,
-    /// Checkpoint folder written by `siskin-train fit`; without it the base model is distilled
+    /// Checkpoint folder written by `siskin-train fit`, whose static rows are kept if they were trained; without it the base model is distilled
     /// and the tables of dimensions are left out.
     #[arg(long)]
     pub checkpoint: Option<PathBuf>,
@@ -130,7 +130,10 @@ fn static_rows(
     let occurrences = bag::occurrences(train.pieces, own.len() / dim);
     let starts = unseen::starts(own, &material.query_mean);
     let mut rows = match &network.static_rows {
-        Some(rows) => rows.clone(),
+        Some(rows) => {
+            eprintln!("static rows: those that were trained with the network are kept");
+            rows.clone()
+        }
         None => bag::weighted(&starts, &occurrences, dim),
     };
     let start = bag::mean_cosine(&rows, dim, &held_out);

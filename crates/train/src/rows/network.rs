@@ -65,6 +65,7 @@ impl Network {
         let probe = tokenizer.encode("the network that is distilled")?;
         let static_rows = checkpoint
             .as_ref()
+            .filter(|checkpoint| checkpoint.state.rows_trained)
             .and_then(|checkpoint| checkpoint.rows.as_ref())
             .map(|rows| rows.rows.flatten_all()?.to_vec1::<f32>())
             .transpose()?;

@@ -175,8 +175,10 @@ pub fn read_static_rows(path: &Path, dim: usize) -> Result<Vec<f32>> {
     let file = SafeTensors::deserialize(&bytes).with_context(cannot)?;
     let nibbles = file.tensor(STATIC_ROWS).with_context(cannot)?;
     let scales = file.tensor(STATIC_SCALE).with_context(cannot)?;
+    let has_types = nibbles.dtype() == Dtype::U8 && scales.dtype() == Dtype::F16;
+    let pieces = scales.data().len() / 2;
     ensure!(
-        dim > 0 && nibbles.shape() == [scales.data().len() / 2, dim / 2],
+        has_types && dim >= 2 && dim.is_multiple_of(2) && nibbles.shape() == [pieces, dim / 2],
         "{} has no static rows of {dim} values",
         path.display()
     );
