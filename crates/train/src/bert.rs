@@ -11,7 +11,7 @@ use candle_core::{D, DType, Module, Tensor};
 use candle_nn::ops;
 use serde::{Deserialize, Serialize};
 
-use crate::fused;
+use crate::fused::{self, layers};
 
 /// Shapes of the network, named as in the model's `config.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -281,7 +281,7 @@ impl Linear {
         }
         if fused::applies(hidden) && fused::applies(&self.bias) {
             let linear = candle_nn::Linear::new(self.weight.clone(), None);
-            return Ok(fused::add_bias(&linear.forward(hidden)?, &self.bias)?);
+            return Ok(layers::add_bias(&linear.forward(hidden)?, &self.bias)?);
         }
         let linear = candle_nn::Linear::new(self.weight.clone(), Some(self.bias.clone()));
         Ok(linear.forward(hidden)?)
@@ -308,7 +308,7 @@ impl LayerNorm {
     fn forward(&self, hidden: &Tensor) -> Result<Tensor> {
         if fused::applies(hidden) && fused::applies(&self.weight) {
             let (weight, bias) = (&self.weight, &self.bias);
-            return Ok(fused::layer_norm(hidden, weight, bias, self.epsilon)?);
+            return Ok(layers::layer_norm(hidden, weight, bias, self.epsilon)?);
         }
         let tracked = [hidden, &self.weight, &self.bias]
             .iter()
@@ -333,7 +333,7 @@ impl LayerNorm {
 /// GELU by the error function.
 fn gelu(values: &Tensor) -> Result<Tensor> {
     if fused::applies(values) {
-        return Ok(fused::gelu(values)?);
+        return Ok(layers::gelu(values)?);
     }
     Ok(values.gelu_erf()?)
 }
@@ -341,7 +341,7 @@ fn gelu(values: &Tensor) -> Result<Tensor> {
 /// Softmax over the last dimension of `scale · scores + blocked`.
 fn softmax(scores: &Tensor, blocked: &Tensor, scale: f64) -> Result<Tensor> {
     if fused::applies(scores) {
-        return Ok(fused::attention(scores, blocked, scale)?);
+        return Ok(layers::attention(scores, blocked, scale)?);
     }
     let scores = (scores * scale)?.broadcast_add(blocked)?;
     if scores.track_op() {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::backprop::GradStore;
 use candle_core::{Tensor, Var};
 
-use crate::fused;
+use crate::fused::{self, update};
 
 /// Decay of the first moment.
 const BETA_1: f64 = 0.9;
@@ -101,7 +101,7 @@ impl AdamW {
         for (name, variable) in self.groups.iter().flat_map(|group| &group.variables) {
             let gradient = gradient(gradients, name, variable)?;
             if fused::applies(gradient) {
-                squares += fused::squares(gradient)?;
+                squares += update::squares(gradient)?;
                 continue;
             }
             let square = gradient
@@ -147,8 +147,10 @@ impl Moments {
     /// Takes in `gradient` times `clip`.
     fn absorb(&mut self, gradient: &Tensor, clip: f64) -> Result<()> {
         if fused::applies(gradient) {
-            self.first = fused::running_mean(&self.first, gradient, (BETA_1, clip), false)?;
-            self.second = fused::running_mean(&self.second, gradient, (BETA_2, clip), true)?;
+            let clip = clip as f32;
+            self.first = update::running_mean(&self.first, gradient, BETA_1, |g| clip * g)?;
+            self.second =
+                update::running_mean(&self.second, gradient, BETA_2, |g| (clip * g).powi(2))?;
             return Ok(());
         }
         let gradient = (gradient * clip)?;
@@ -164,13 +166,13 @@ impl Moments {
         let corrections = (1.0 - BETA_1.powi(exponent), 1.0 - BETA_2.powi(exponent));
         let kept = 1.0 - rate * group.weight_decay;
         if fused::applies(variable) {
-            let step = fused::Step {
+            let step = update::Step {
                 kept,
                 rate,
                 corrections,
                 epsilon: EPSILON,
             };
-            return Ok(fused::adam(variable, &self.first, &self.second, step)?);
+            return Ok(update::adam(variable, &self.first, &self.second, step)?);
         }
         let first = (&self.first / corrections.0)?;
         let second = (&self.second / corrections.1)?;
