@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
+import type { Section } from "../../www/src/api.js";
 import { launch, sampleSite, Tab } from "./harness.js";
 
 interface Case {
@@ -80,10 +81,49 @@ test("an answer has the command line's fields", async () => {
     const answer = await search.query("unsafe", { limit: 1 });
     search.close();
     return { ...answer, result: Object.keys(answer.results[0]).sort() };`);
-  const fields = ["mode", "query", "result", "results", "suggestions", "took_ms"];
+  const fields = ["mode", "query", "result", "results", "suggestions", "took_ms", "total"];
   assert.deepEqual(Object.keys(answer).sort(), fields);
-  assert.deepEqual(answer.result, ["excerpt", "heading", "matches", "score", "title", "url"]);
+  assert.deepEqual(answer.result, [
+    "excerpt",
+    "heading",
+    "matches",
+    "score",
+    "sections",
+    "title",
+    "url",
+  ]);
   assert.equal(answer.mode, "table");
+});
+
+test("results come in parts, each with the sections of its page", async () => {
+  const { total, whole, parts, sections } = await inPage<{
+    total: number;
+    whole: string[];
+    parts: string[];
+    sections: Section[][];
+  }>(`
+    const search = await open("/siskin/");
+    const urls = ({ results }) => results.map(({ url }) => url);
+    const ask = (first, limit) => search.query("ownership of values", { first, limit, sections: 3 });
+    const whole = await ask(0, 9);
+    const parts = await Promise.all([ask(0, 4), ask(4, 4), ask(8, 1)]);
+    search.close();
+    return {
+      total: whole.total,
+      whole: urls(whole),
+      parts: parts.flatMap(urls),
+      sections: whole.results.map(({ sections }) => sections),
+    };`);
+  assert.equal(whole.length, 9);
+  assert.ok(total >= 9);
+  assert.deepEqual(parts, whole);
+  assert.ok(sections.every((found) => found.length >= 1 && found.length <= 3));
+  assert.ok(sections.some((found) => found.length > 1));
+  for (const [index, found] of sections.entries()) {
+    assert.equal(found[0]?.url, whole[index]);
+    assert.equal(new Set(found.map(({ url }) => url)).size, found.length);
+    assert.ok(found.every(({ matches }, at) => at === 0 || matches.length > 0));
+  }
 });
 
 test("an aborted query rejects with `aborted`, others go on", async () => {

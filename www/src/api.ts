@@ -30,6 +30,21 @@ export interface Result {
   score: number;
   /** Why the result is there, strongest first. */
   matches: Match[];
+  /** Sections of the page that answer, best first, the one above among them; none unless
+   * {@link QueryOptions.sections} asks for them. */
+  sections: Section[];
+}
+
+/** A section of a page: what stands below one of its headings. */
+export interface Section {
+  /** Address within the site: begins with `/` and carries the heading's anchor. */
+  url: string;
+  /** The section's own heading, or the empty string above the first. */
+  heading: string;
+  /** Plain text around the first match. */
+  excerpt: string;
+  /** Why the section is there, strongest first. */
+  matches: Match[];
 }
 
 /** The answer to one query. */
@@ -40,6 +55,9 @@ export interface Answer {
   mode: Mode;
   /** Milliseconds from the query's arrival at the engine to its answer, downloads included. */
   took_ms: number;
+  /** Pages found, of which `results` are some; for a phrase in quotes, which only the text of a
+   * page can confirm, at most so many. */
+  total: number;
   /** Best first. */
   results: Result[];
   /** Words that the reader may have meant instead of ones that the site does not know. */
@@ -73,6 +91,10 @@ export interface OpenOptions {
 export interface QueryOptions {
   /** Results wanted at most: a whole number from 1 to 100, default 10. */
   limit?: number;
+  /** Results to pass over, for a further page of them: a whole number, default 0. */
+  first?: number;
+  /** Sections wanted at most of each result's page: a whole number from 0 to 10, default 0. */
+  sections?: number;
   /** How the query is understood; default `table`. */
   mode?: Mode;
   /** Ends the query; the promise then rejects with code `aborted`. */
@@ -100,3 +122,6 @@ export const DEFAULT_LIMIT = 10;
 
 /** The largest `limit`. @internal */
 export const MAXIMUM_LIMIT = 100;
+
+/** The largest number of `sections`. @internal */
+export const MAXIMUM_SECTIONS = 10;

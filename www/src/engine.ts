@@ -13,6 +13,7 @@ import {
 import type {
   EncodedQuery,
   EncoderModule,
+  Found,
   Modules,
   Need,
   QueryEncoder,
@@ -44,7 +45,9 @@ const PREFETCHES_AT_ONCE = 8;
 export interface CheckedQuery {
   text: string;
   mode: Mode;
+  first: number;
   limit: number;
+  sections: number;
 }
 
 /** Loads a bundle and answers queries; the same in a worker, a page and Node. */
@@ -85,9 +88,9 @@ export class Engine {
   async query(query: CheckedQuery): Promise<Answer> {
     const started_ms = this.#environment.now();
     const encoded = query.mode === "full" ? await this.#encode(query.text) : undefined;
-    const { results, suggestions } = await this.#ask(query, encoded);
+    const found = await this.#ask(query, encoded);
     const took_ms = this.#environment.now() - started_ms;
-    return { query: query.text, mode: query.mode, took_ms, results, suggestions };
+    return { query: query.text, mode: query.mode, took_ms, ...found };
   }
 
   /** Fetches every file of the index, so that a service worker can keep it. What is fetched is checked
@@ -116,9 +119,11 @@ export class Engine {
 
   /** Asks until nothing is missing. Each round names all the shards that it needs: they are fetched
    * side by side. */
-  async #ask({ text, mode, limit }: CheckedQuery, encoded: EncodedQuery | undefined) {
+  async #ask(query: CheckedQuery, encoded: EncodedQuery | undefined): Promise<Found> {
+    const { text, mode, first, limit, sections } = query;
+    const search = () => this.#search.search(text, mode, first, limit, sections, encoded);
     for (let round = 0; round < MAXIMUM_ROUNDS; round++) {
-      const asked = this.#call(() => this.#search.search(text, mode, limit, encoded));
+      const asked = this.#call(search);
       if (asked.answer !== undefined) return asked.answer;
       await Promise.all(asked.needs.map((need) => this.#load(need)));
     }
@@ -156,7 +161,7 @@ export class Engine {
 
   /** Throws `query` for a text that no mode answers, before the network is fetched for it. */
   #refuseUnanswerable(text: string): void {
-    this.#call(() => this.#search.search(text, "words", 1, undefined));
+    this.#call(() => this.#search.search(text, "words", 0, 1, 0));
   }
 
   async #loadEncoder(): Promise<QueryEncoder> {

@@ -1,4 +1,4 @@
-import type { Result } from "./api.js";
+import type { Answer } from "./api.js";
 import type { FileEntry } from "./load.js";
 
 /** A query as the network reads it; made by `QueryEncoder.encode`, read by `search`. */
@@ -20,17 +20,25 @@ export interface Need {
   blocks: Block[];
 }
 
+/** An answer as the engine gives it. */
+export type Found = Pick<Answer, "total" | "results" | "suggestions">;
+
 /** What asking gives: what to add before asking again, or the answer. */
-export type Asked =
-  | { needs: Need[]; answer?: undefined }
-  | { needs: []; answer: { results: Result[]; suggestions: string[] } };
+export type Asked = { needs: Need[]; answer?: undefined } | { needs: []; answer: Found };
 
 /** `SearchEngine` of `web/search`: a bundle, as far as its files are there. */
 export interface SearchEngine {
   files(): string[];
   add_file(path: string, bytes: Uint8Array, inflated?: Uint8Array): void;
   add_block(page: number, bytes: Uint8Array, inflated: Uint8Array): void;
-  search(text: string, mode: string, limit: number, encoded?: EncodedQuery): Asked;
+  search(
+    text: string,
+    mode: string,
+    first: number,
+    limit: number,
+    sections: number,
+    encoded?: EncodedQuery,
+  ): Asked;
   free(): void;
 }
 

@@ -16,6 +16,7 @@ export type {
   QueryOptions,
   Result,
   Search,
+  Section,
 } from "./api.js";
 export { SearchError, type SearchErrorCode } from "./errors.js";
 

@@ -9,6 +9,7 @@ export type {
   QueryOptions,
   Result,
   Search,
+  Section,
 } from "./api.js";
 export { SearchError, type SearchErrorCode } from "./errors.js";
 export { open } from "./open.js";

@@ -107,8 +107,9 @@ Examples:
   siskin search public --json E0382
 
 Modes: words (words only), table (words and meaning, no network), full (the network reads the
-query). With --json: {\"query\",\"mode\",\"took_ms\",\"results\":[{\"url\",\"title\",\"heading\",
-\"excerpt\",\"score\",\"matches\":[{\"kind\",\"query\",\"text\"}]}]}")]
+query). With --json: {\"query\",\"mode\",\"took_ms\",\"total\",\"results\":[{\"url\",\"title\",
+\"heading\",\"excerpt\",\"score\",\"matches\":[{\"kind\",\"query\",\"text\"}],\"sections\":
+[{\"url\",\"heading\",\"excerpt\",\"matches\"}]}],\"suggestions\"}")]
 pub struct SearchArguments {
     /// Folder with siskin.json, or the site's folder.
     #[arg(value_name = "BUNDLE")]
@@ -119,6 +120,12 @@ pub struct SearchArguments {
     /// Most results.
     #[arg(long, short, value_name = "N", default_value_t = DEFAULT_LIMIT)]
     pub limit: usize,
+    /// Results to pass over, for a further page of them.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub first: usize,
+    /// Most sections of each result's page.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub sections: usize,
     /// How to search: words, table or full.
     #[arg(long, short, value_name = "MODE", default_value_t = Mode::default())]
     pub mode: Mode,

@@ -23,6 +23,8 @@ const NEIGHBOUR_WEIGHT: f32 = 0.7;
 /// How much all words of the query count against a deviation of the dense score, when the passage
 /// of a page is chosen.
 const WORDS_WEIGHT: f32 = 3.0;
+/// Share of the best section's score from which on another section of the page is shown beside it.
+const SECTION_SHARE: f32 = 0.5;
 
 /// What a result shows beside its address.
 #[derive(Clone, Debug, Default)]
@@ -203,10 +205,36 @@ impl<'a> Sought<'a> {
         }
     }
 
-    /// The passage of a page that answers best: by the query's words in it and its dense score.
-    /// `dense` gives the score of a passage in deviations.
+    /// The passages of a page that answer best, at most `count` and one a section, best first: by the
+    /// query's words in them and their dense score. `dense` gives the score of a passage in
+    /// deviations. After the best come only those that reach half its score.
     #[must_use]
-    pub fn best_passage(&self, terms: &PageTerms, dense: impl Fn(usize) -> f32) -> usize {
+    pub fn best_passages(
+        &self,
+        page: &Page,
+        terms: &PageTerms,
+        dense: impl Fn(usize) -> f32,
+        count: usize,
+    ) -> Vec<usize> {
+        let scores = self.passage_scores(terms, dense);
+        let order = top::by_score((0..).zip(scores.iter().copied()));
+        let mut best: Vec<usize> = Vec::new();
+        for at in order.into_iter().map(|at| at as usize) {
+            let enough = best.first().is_none_or(|&first| {
+                scores[at] >= SECTION_SHARE * scores[first] && scores[at] > 0.0
+            });
+            if best.len() == count || !enough {
+                break;
+            }
+            if !best.iter().any(|&better| same_section(page, better, at)) {
+                best.push(at);
+            }
+        }
+        best
+    }
+
+    /// By passage: what share of the query's words it has, and its dense score.
+    fn passage_scores(&self, terms: &PageTerms, dense: impl Fn(usize) -> f32) -> Vec<f32> {
         let mut found = vec![0.0; terms.passages];
         let mut all = 0.0;
         for word in self.words.iter().filter(|word| word.weight > 0.0) {
@@ -219,15 +247,11 @@ impl<'a> Sought<'a> {
                 *found += word.weight * share[0].max(HEADING_WEIGHT * share[1]);
             }
         }
-        let mut best = (f32::NEG_INFINITY, 0);
-        for (at, found) in found.into_iter().enumerate() {
-            let words = if all > 0.0 { found / all } else { 0.0 };
-            let score = WORDS_WEIGHT * words + dense(at);
-            if score > best.0 {
-                best = (score, at);
-            }
-        }
-        best.1
+        let words = |found: f32| if all > 0.0 { found / all } else { 0.0 };
+        let scores = found.into_iter().enumerate();
+        scores
+            .map(|(at, found)| WORDS_WEIGHT * words(found) + dense(at))
+            .collect()
     }
 
     /// Explains one passage of a page.
@@ -306,6 +330,15 @@ impl<'a> SoughtWord<'a> {
         let found = near.find_map(|&(term, _)| first(&[term], true))?;
         Some((MatchKind::Meaning, found))
     }
+}
+
+/// Whether two passages of a page stand below the same heading.
+fn same_section(page: &Page, one: usize, other: usize) -> bool {
+    let place = |at: usize| {
+        let passage = page.passages.get(at);
+        passage.map(|passage| (&passage.anchor, &passage.headings))
+    };
+    place(one) == place(other)
 }
 
 /// At most [`EXCERPT_CHARACTERS`] of `text` around byte `position`, cut between words.
@@ -431,9 +464,30 @@ mod tests {
         let analyzer = Analyzer::new(Stemming::None);
         let terms = PageTerms::of(&page, &analyzer);
         let sought = Sought::by(&query, &analyzer);
-        assert_eq!(sought.best_passage(&terms, |_| 0.0), 1);
-        let dense = |at| if at == 2 { 9.0 } else { 0.0 };
-        assert_eq!(sought.best_passage(&terms, dense), 2);
+        let best = |dense: fn(usize) -> f32| sought.best_passages(&page, &terms, dense, 1);
+        assert_eq!(best(|_| 0.0), [1]);
+        assert_eq!(best(|at| if at == 2 { 9.0 } else { 0.0 }), [2]);
+    }
+
+    #[test]
+    fn each_section_that_answers_about_as_well_is_named_once() {
+        let query = AnalyzedQuery {
+            words: vec![word("needle", &[])],
+            ..AnalyzedQuery::default()
+        };
+        let mut page = page(&["hay", "a needle", "needle", "hay", "needle", "needle"]);
+        for (passage, heading) in page.passages.iter_mut().zip(["a", "b", "b", "c", "d", "d"]) {
+            passage.headings = vec![heading.to_owned()];
+        }
+        let analyzer = Analyzer::new(Stemming::None);
+        let terms = PageTerms::of(&page, &analyzer);
+        let sought = Sought::by(&query, &analyzer);
+        let dense = |at| if at == 5 { 0.5 } else { 0.0 };
+        let best = |count| sought.best_passages(&page, &terms, dense, count);
+        assert_eq!(best(9), [5, 1]);
+        assert_eq!(best(1), [5]);
+        let apart = |at| if at == 5 { 9.0 } else { 0.0 };
+        assert_eq!(sought.best_passages(&page, &terms, apart, 9), [5]);
     }
 
     proptest! {

@@ -21,6 +21,14 @@ pub struct Scores {
     pub found: Vec<bool>,
 }
 
+impl Scores {
+    /// How many pages are results.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.found.iter().filter(|found| **found).count()
+    }
+}
+
 /// How far below the candidates other pages stand.
 const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.

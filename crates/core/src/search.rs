@@ -80,10 +80,28 @@ pub struct Query<'a> {
     pub text: &'a str,
     /// Which systems answer.
     pub mode: Mode,
+    /// Results to pass over: where a further page of results begins.
+    pub first: usize,
     /// Most results wanted.
     pub limit: usize,
+    /// Most sections wanted of each result's page.
+    pub sections: usize,
     /// The query seen by the network; needed in mode `full`.
     pub encoded: Option<&'a EncodedQuery>,
+}
+
+impl Default for Query<'_> {
+    /// The first [`DEFAULT_LIMIT`] results of an empty query in mode `table`, without sections.
+    fn default() -> Self {
+        Self {
+            text: "",
+            mode: Mode::default(),
+            first: 0,
+            limit: DEFAULT_LIMIT,
+            sections: 0,
+            encoded: None,
+        }
+    }
 }
 
 /// One page found.
@@ -100,6 +118,22 @@ pub struct SearchResult {
     /// Fused score: comparable within one query only.
     pub score: f32,
     /// Why it was found.
+    pub matches: Vec<Match>,
+    /// Sections of the page that answer, best first, the one shown above among them; none unless
+    /// they were asked for.
+    pub sections: Vec<Section>,
+}
+
+/// A section of a page found: what stands below one heading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Section {
+    /// Address within the site with the section's anchor.
+    pub url: String,
+    /// The section's own heading; empty above the page's first.
+    pub heading: String,
+    /// Plain text around the first match.
+    pub excerpt: String,
+    /// Why it answers.
     pub matches: Vec<Match>,
 }
 
@@ -136,6 +170,9 @@ pub enum Step<T> {
 /// The answer to a query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Answer {
+    /// Pages found, from which `first` and `limit` choose; with phrases in quotes, which only a
+    /// page's text can confirm, at most so many.
+    pub total: usize,
     /// Best first.
     pub results: Vec<SearchResult>,
     /// Words that the reader may have meant instead of those that the site does not know.
@@ -343,16 +380,21 @@ impl Engine {
         let mut wanted = Wanted::default();
         let mut results = Vec::new();
         let sought = Sought::by(&ranked.query, &self.analyzer);
-        let at_once = match ranked.quoted {
-            Some(_) => query.limit.max(quoted::PAGES_AT_ONCE),
-            None => query.limit,
+        let end = query.first.saturating_add(query.limit);
+        // Which pages have a phrase is known only once they are read, from the first on.
+        let (passed_over, at_once) = match ranked.quoted {
+            Some(_) => (0, end.max(quoted::PAGES_AT_ONCE)),
+            None => (query.first, end - query.first),
         };
-        for page in ranked.order(query.limit) {
-            if results.len() == query.limit || results.len() + wanted.misses() == at_once {
+        let most = end - passed_over;
+        for page in ranked.order(end).into_iter().skip(passed_over) {
+            if results.len() == most || results.len() + wanted.misses() == at_once {
                 break;
             }
             match self.record(page) {
-                Ok(record) => results.extend(self.result(page, record, &sought, &ranked)),
+                Ok(record) => {
+                    results.extend(self.result(page, record, &sought, &ranked, query.sections));
+                }
                 Err(Miss::Shard(need)) => wanted.insert(need),
                 Err(Miss::Damaged(error)) => return Err(error),
             }
@@ -360,7 +402,13 @@ impl Engine {
         if !wanted.is_empty() {
             return Ok(Step::Needs(wanted.into_needs()));
         }
+        let total = match results.len() < most && ranked.quoted.is_some() {
+            true => results.len(),
+            false => ranked.scores.count(),
+        };
+        results.drain(..results.len().min(query.first - passed_over));
         Ok(Step::Done(Answer {
+            total,
             results,
             suggestions: ranked.query.suggestions.clone(),
         }))
@@ -639,6 +687,7 @@ impl Engine {
         (record, terms): (&Page, &PageTerms),
         sought: &Sought<'_>,
         ranked: &Ranked,
+        sections: usize,
     ) -> Option<SearchResult> {
         let quoted = match &ranked.quoted {
             None => None,
@@ -656,21 +705,21 @@ impl Engine {
             let bonus = f32::from(u8::from(quoted.copied().unwrap_or_default())) * QUOTED_BONUS;
             score.copied().unwrap_or_default() + bonus
         };
-        let best = sought.best_passage(terms, dense);
-        let explanation = sought.explain(record, best, terms);
-        let passage = record.passages.get(best);
-        let anchor = passage
-            .and_then(|passage| passage.anchor.as_ref())
-            .map(|anchor| format!("#{}", fragment(anchor)))
-            .unwrap_or_default();
-        let heading = passage.and_then(|passage| passage.headings.last());
+        let best = sought.best_passages(record, terms, dense, sections.max(1));
+        let mut answering = best
+            .into_iter()
+            .map(|passage| section(record, passage, sought, terms));
+        let shown = answering.next()?;
+        let rest = answering.filter(|section| !section.matches.is_empty());
+        let all = std::iter::once(shown.clone()).chain(rest);
         Some(SearchResult {
-            url: format!("{}{anchor}", record.url),
             title: record.title.clone(),
-            heading: heading.cloned().unwrap_or_default(),
-            excerpt: explanation.excerpt,
             score: ranked.scores.pages[page as usize],
-            matches: explanation.matches,
+            sections: all.take(sections).collect(),
+            url: shown.url,
+            heading: shown.heading,
+            excerpt: shown.excerpt,
+            matches: shown.matches,
         })
     }
 
@@ -768,6 +817,21 @@ fn map_of(bucket: u32) -> ShardId {
 /// The shard that holds a page.
 fn of_page(directory: &Directory<u32>, kind: Kind, page: u32) -> ShardId {
     shard(kind, directory.find(&page).unwrap_or_default())
+}
+
+/// The section of a page that a passage stands in, as that passage shows it.
+fn section(page: &Page, passage: usize, sought: &Sought<'_>, terms: &PageTerms) -> Section {
+    let explanation = sought.explain(page, passage, terms);
+    let passage = page.passages.get(passage);
+    let anchor = passage.and_then(|passage| passage.anchor.as_ref());
+    let anchor = anchor.map(|anchor| format!("#{}", fragment(anchor)));
+    let heading = passage.and_then(|passage| passage.headings.last());
+    Section {
+        url: format!("{}{}", page.url, anchor.unwrap_or_default()),
+        heading: heading.cloned().unwrap_or_default(),
+        excerpt: explanation.excerpt,
+        matches: explanation.matches,
+    }
 }
 
 /// An anchor as the fragment of an address: what RFC 3986, section 3.5, does not allow there is

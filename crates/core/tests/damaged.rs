@@ -37,6 +37,7 @@ fn answers(bundle: &Bundle) -> Result<()> {
                 mode,
                 limit: 5,
                 encoded: Some(&encoded),
+                ..Query::default()
             };
             let mut engine = Engine::new(bundle.manifest.clone());
             ask(&mut engine, bundle, |engine| engine.search(&query))?;
@@ -121,7 +122,7 @@ fn a_block_of_other_bytes_is_refused_and_the_whole_shard_taken() {
         text: "cat share",
         mode: Mode::Table,
         limit: 5,
-        encoded: None,
+        ..Query::default()
     };
     let mut blocks = 0;
     while let Step::Needs(needs) = engine.search(&query).unwrap() {
@@ -176,6 +177,7 @@ fn a_query_that_does_not_fit_is_refused() {
             mode: Mode::Full,
             limit: 1,
             encoded,
+            ..Query::default()
         };
         ask(&mut engine, &bundle, |engine| engine.search(&query))
     };

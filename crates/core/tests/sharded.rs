@@ -28,7 +28,7 @@ fn query(text: &str, mode: Mode) -> Query<'_> {
         text,
         mode,
         limit: 5,
-        encoded: None,
+        ..Query::default()
     }
 }
 
@@ -87,6 +87,31 @@ proptest! {
         let expected = plain_scores(&bundle, word);
         for (found, expected) in found.pages.iter().zip(&expected.pages) {
             prop_assert!((found - expected).abs() < 1e-3, "{} {}", found, expected);
+        }
+    }
+
+    #[test]
+    fn results_can_be_asked_for_in_parts(
+        pages in pages(),
+        words in proptest::collection::vec(0usize..10, 1..4),
+        in_quotes in proptest::bool::ANY,
+        part in 1usize..6,
+    ) {
+        let bundle = bundle(&pages, tiny_shards()).unwrap();
+        let text = words.iter().map(|word| WORDS[*word]).collect::<Vec<_>>().join(" ");
+        let text = if in_quotes { format!("\"{text}\"") } else { text };
+        for mode in [Mode::Words, Mode::Table] {
+            let whole = Query { limit: 100, ..query(&text, mode) };
+            let whole = done(loaded(&bundle).search(&whole));
+            prop_assert_eq!(whole.total, whole.results.len());
+            let mut engine = Engine::new(bundle.manifest.clone());
+            for first in (0..whole.total + part).step_by(part) {
+                let query = Query { first, limit: part, ..query(&text, mode) };
+                let (_, answer) = ask(&mut engine, &bundle, |engine| engine.search(&query)).unwrap();
+                let end = whole.total.min(first + part);
+                prop_assert_eq!(&answer.results, &whole.results[first.min(end)..end]);
+                prop_assert!(answer.total >= whole.total);
+            }
         }
     }
 

@@ -170,6 +170,7 @@ pub fn evaluate_mode(
                 mode,
                 limit,
                 encoded,
+                ..EngineQuery::default()
             },
             code_shards,
         )

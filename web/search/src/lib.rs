@@ -10,7 +10,9 @@ use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
 use siskin_core::manifest::{MANIFEST_FILE, Manifest};
 use siskin_core::records::Block;
-use siskin_core::search::{Answer, Engine, Match, MatchKind, Mode, Query, SearchResult, Step};
+use siskin_core::search::{
+    Answer, Engine, Match, MatchKind, Mode, Query, SearchResult, Section, Step,
+};
 use value::Value;
 use wasm_bindgen::prelude::*;
 
@@ -82,7 +84,7 @@ impl SearchEngine {
         files.filter_map(|id| shards.path(id)).collect()
     }
 
-    /// Answers `{needs: [], answer: {results, suggestions}}` or, when files are missing,
+    /// Answers `{needs: [], answer: {total, results, suggestions}}` or, when files are missing,
     /// `{needs: [{path, blocks: [{page, start, end}, …]}, …]}`: add these files, or the blocks of them
     /// where there are any (bytes `start` to `end` of the file), and ask again. `mode` is `words` or `table`, or `full` with
     /// `encoded` from the other module's `QueryEncoder`.
@@ -94,7 +96,9 @@ impl SearchEngine {
         &self,
         text: &str,
         mode: &str,
+        first: usize,
         limit: usize,
+        sections: usize,
         encoded: JsValue,
     ) -> Result<JsValue, JsValue> {
         let mode: Mode = mode.parse().map_err(|error| thrown(&error))?;
@@ -105,7 +109,9 @@ impl SearchEngine {
         let query = Query {
             text,
             mode,
+            first,
             limit,
+            sections,
             encoded: encoded.as_ref(),
         };
         let step = self.engine.search(&query).map_err(|error| thrown(&error))?;
@@ -141,12 +147,12 @@ fn block_object(block: &Block) -> JsValue {
     ])
 }
 
-/// `{needs: [], answer: {results, suggestions}}`.
+/// `{needs: [], answer: {total, results, suggestions}}`.
 fn done(answer: &Answer) -> JsValue {
-    let results: Array = answer.results.iter().map(result_object).collect();
     let suggestions: Array = answer.suggestions.iter().map(JsValue::from).collect();
     let answer = object(&[
-        ("results", results.into()),
+        ("total", answer.total.into()),
+        ("results", array(&answer.results, result_object)),
         ("suggestions", suggestions.into()),
     ]);
     object(&[("needs", Array::new().into()), ("answer", answer)])
@@ -165,7 +171,7 @@ fn manifest(json: &str) -> Result<Manifest, Error> {
     Manifest::of(Value(value))
 }
 
-/// `{url, title, heading, excerpt, score, matches: [{kind, query, text}]}`.
+/// `{url, title, heading, excerpt, score, matches: [{kind, query, text}, …], sections}`.
 fn result_object(result: &SearchResult) -> JsValue {
     let SearchResult {
         url,
@@ -174,6 +180,7 @@ fn result_object(result: &SearchResult) -> JsValue {
         excerpt,
         score,
         matches,
+        sections,
     } = result;
     object(&[
         ("url", url.into()),
@@ -181,11 +188,29 @@ fn result_object(result: &SearchResult) -> JsValue {
         ("heading", heading.into()),
         ("excerpt", excerpt.into()),
         ("score", (*score).into()),
-        (
-            "matches",
-            matches.iter().map(match_object).collect::<Array>().into(),
-        ),
+        ("matches", array(matches, match_object)),
+        ("sections", array(sections, section_object)),
     ])
+}
+
+/// `{url, heading, excerpt, matches}`.
+fn section_object(section: &Section) -> JsValue {
+    let Section {
+        url,
+        heading,
+        excerpt,
+        matches,
+    } = section;
+    object(&[
+        ("url", url.into()),
+        ("heading", heading.into()),
+        ("excerpt", excerpt.into()),
+        ("matches", array(matches, match_object)),
+    ])
+}
+
+fn array<T>(items: &[T], object: fn(&T) -> JsValue) -> JsValue {
+    items.iter().map(object).collect::<Array>().into()
 }
 
 fn match_object(found: &Match) -> JsValue {

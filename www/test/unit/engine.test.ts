@@ -12,7 +12,7 @@ const { Z_FULL_FLUSH } = constants;
 /** The smallest valid wasm file: the loading is real, the modules' classes are stand-ins. */
 const EMPTY_WASM = new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
 
-const FULL = { text: "question", mode: "full", limit: 1 } as const;
+const FULL = { text: "question", mode: "full", first: 0, limit: 1, sections: 0 } as const;
 const TABLE = { ...FULL, mode: "table" } as const;
 
 function checksum(content: string | Uint8Array): string {
@@ -45,7 +45,7 @@ function deflated(text: string): Uint8Array {
   return new Uint8Array([...header, ...deflateRawSync(text)]);
 }
 
-const ANSWER: Asked = { needs: [], answer: { results: [], suggestions: [] } };
+const ANSWER: Asked = { needs: [], answer: { total: 0, results: [], suggestions: [] } };
 
 /** Modules that note what they are given; `search` is what a query calls. The stand-in needs
  * `a.bin`, then `b.bin`, and answers. */
@@ -115,7 +115,7 @@ test("a query gets the shards that it needs, round by round, and nothing of the 
     assert.deepEqual(seen, {});
     const answer = await engine.query(TABLE);
     assert.deepEqual(seen, { "a.bin": "plain", "b.bin": "again and again" });
-    const expected = { query: "question", mode: "table", took_ms: 0, results: [], suggestions: [] };
+    const expected = { query: "question", mode: "table", took_ms: 0, ...ANSWER.answer };
     assert.deepEqual({ ...answer, took_ms: 0 }, expected);
     await engine.query(TABLE);
     assert.equal(log.filter((path) => path === "/a.bin").length, 1);

@@ -6,13 +6,21 @@ import { folderUrl, open } from "../../src/open.js";
 import { checkQuery } from "../../src/query.js";
 
 test("options have defaults", () => {
-  assert.deepEqual(checkQuery("x", {}), { text: "x", mode: "table", limit: 10 });
+  const defaults = { text: "x", mode: "table", first: 0, limit: 10, sections: 0 };
+  assert.deepEqual(checkQuery("x", {}), defaults);
 });
 
 test("options out of range are refused by name", () => {
   for (const limit of [0, -1, 1.5, 101, Number.NaN]) {
     assert.throws(() => checkQuery("x", { limit }), { code: "query", message: /^limit is/ });
   }
+  for (const first of [-1, 0.5, 2 ** 32]) {
+    assert.throws(() => checkQuery("x", { first }), { code: "query", message: /^first is/ });
+  }
+  assert.throws(() => checkQuery("x", { sections: 11 }), {
+    code: "query",
+    message: "sections is 11; use a whole number from 0 to 10.",
+  });
   assert.throws(() => checkQuery("x", { mode: "magic" as Mode }), {
     code: "query",
     message: "Unknown mode `magic`; use words, table or full.",

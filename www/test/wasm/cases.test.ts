@@ -23,6 +23,9 @@ const { cases } = JSON.parse(
   readFileSync(join(REPOSITORY, "tests/cases/rust-book.json"), "utf8"),
 ) as { cases: Case[] };
 
+/** Sections asked for with each result. */
+const SECTIONS = 3;
+
 /** The same index, whose queries a small network reads. */
 const SMALL = join(SITE, "siskin-small");
 
@@ -40,7 +43,7 @@ after(() => {
 for (const item of cases) {
   for (const mode of item.modes) {
     test(`${mode}: ${item.query}: ${item.why}`, async () => {
-      const { results } = await search.query(item.query, { mode });
+      const { results } = await search.query(item.query, { mode, sections: SECTIONS });
       assert.deepEqual(urls(results), native(item.query, mode));
       check(item, results);
     });
@@ -49,14 +52,16 @@ for (const item of cases) {
 
 for (const item of cases.filter(({ modes }) => modes.includes("full"))) {
   test(`full, by the small encoder: ${item.query}`, async () => {
-    const { results } = await smallSearch.query(item.query, { mode: "full" });
+    const options = { mode: "full", sections: SECTIONS } as const;
+    const { results } = await smallSearch.query(item.query, options);
     assert.deepEqual(urls(results), native(item.query, "full", SMALL));
     if (item.none) assert.deepEqual(results, []);
   });
 }
 
+/** Addresses of all results, each followed by those of its sections. */
 function urls(results: Result[]): string[] {
-  return results.map((result) => result.url);
+  return results.flatMap(({ url, sections }) => [url, ...sections.map((section) => section.url)]);
 }
 
 function check(item: Case, results: Result[]): void {
@@ -92,7 +97,8 @@ function textOf(result: Result): string {
 }
 
 function native(query: string, mode: Mode, bundle: string = SITE): string[] {
-  const args = ["search", bundle, "--mode", mode, "--json", "--quiet", "--", query];
+  const options = ["--mode", mode, "--sections", String(SECTIONS), "--json", "--quiet"];
+  const args = ["search", bundle, ...options, "--", query];
   const answer = JSON.parse(run(process.env.SISKIN_BINARY ?? "siskin", args)) as {
     results: Result[];
   };

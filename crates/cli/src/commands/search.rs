@@ -48,7 +48,9 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
     let query = Query {
         text: &arguments.query,
         mode: arguments.mode,
+        first: arguments.first,
         limit: arguments.limit,
+        sections: arguments.sections,
         encoded: encoded.as_ref(),
     };
     let found = bundle.ask(&mut engine, |engine| engine.search(&query))?;
@@ -56,6 +58,8 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
         query: &arguments.query,
         mode: arguments.mode,
         took_ms: (started.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+        first: arguments.first,
+        total: found.total,
         results: found.results,
         suggestions: found.suggestions,
     })
@@ -67,7 +71,7 @@ fn refuse_unanswerable(bundle: &BundleFolder, engine: &mut Engine, query: &str) 
         text: query,
         mode: Mode::Words,
         limit: 1,
-        encoded: None,
+        ..Query::default()
     };
     bundle.ask(engine, |engine| engine.search(&query))?;
     Ok(())
@@ -90,6 +94,11 @@ struct Answer<'a> {
     query: &'a str,
     mode: Mode,
     took_ms: f64,
+    /// Results that were passed over.
+    #[serde(skip)]
+    first: usize,
+    /// Pages found, of which the results are some.
+    total: usize,
     results: Vec<SearchResult>,
     /// Words that may have been meant.
     suggestions: Vec<String>,
@@ -97,8 +106,8 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     fn text(&self, explain: bool) -> String {
-        let numbered = self.results.iter().enumerate();
-        let entry = |(i, result)| entry(i + 1, result, explain);
+        let numbered = self.results.iter().zip(self.first + 1..);
+        let entry = |(result, rank)| entry(rank, result, explain);
         numbered.map(entry).collect::<Vec<_>>().join("\n")
     }
 
@@ -130,6 +139,17 @@ fn entry(rank: usize, result: &SearchResult, explain: bool) -> String {
         style(harmless(&result.url)).cyan(),
         marked(&harmless(&result.excerpt), &result.matches),
     );
+    for section in result
+        .sections
+        .iter()
+        .filter(|section| section.url != result.url)
+    {
+        entry += &format!(
+            "   - {}  {}\n",
+            harmless(&section.heading),
+            style(harmless(&section.url)).cyan()
+        );
+    }
     if explain {
         entry += &format!("   {}\n", explanation(result));
     }
@@ -223,6 +243,7 @@ mod tests {
             excerpt: "cancel a\u{1b}[2J job".to_owned(),
             score: 1.5,
             matches: vec![word("job"), meaning],
+            sections: Vec::new(),
         };
         assert_eq!(
             explanation(&result),
