@@ -57,6 +57,7 @@ Examples:
   siskin index public
   siskin index book --output book/search
   siskin index public --no-runtime --json
+  siskin index dist --pagefind         after a build whose search box loads /pagefind/pagefind.js
 
 Then add to the site's pages:
   <script type=\"module\" src=\"/siskin/siskin.js\"></script><siskin-search></siskin-search>")]
@@ -80,6 +81,10 @@ pub struct IndexArguments {
     /// Write the index only, without siskin.js, WebAssembly and encoder.
     #[arg(long, conflicts_with = "runtime")]
     pub no_runtime: bool,
+    /// Also write SITE/pagefind/pagefind.js, which answers in Pagefind's place: search boxes made for
+    /// Pagefind (Starlight's, Nextra's, its own) then search by meaning, unchanged.
+    #[arg(long, conflicts_with = "no_runtime")]
+    pub pagefind: bool,
     /// Encode the first three passages of each page only: several times faster; meanings deep in a
     /// page are not found, words are.
     #[arg(long)]

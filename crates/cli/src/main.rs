@@ -8,6 +8,7 @@ mod bundle;
 mod commands;
 mod failure;
 mod output;
+mod pagefind;
 mod receipt;
 mod resources;
 mod talk;

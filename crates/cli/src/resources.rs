@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use siskin_encoder::ROWS_FILE;
 
+use crate::pagefind;
 use crate::receipt::{files_below, slashed};
 
 /// Folder of the encoder in a bundle, and beside the browser's files.
@@ -16,8 +17,9 @@ const CHECKOUT_ENCODER: &str = "models/siskin-en";
 const RUNTIME_MARK: &str = "siskin.js";
 /// The browser's files that run networks beyond the small module: wasm and its glue.
 const TRACT_FILES: [&str; 2] = ["siskin_web_tract.js", "siskin_web_tract_bg.wasm"];
-/// A report of `cargo xtask dist`, of no use to a site.
-const SIZES_FILE: &str = "sizes.json";
+/// What no bundle carries: a report of `cargo xtask dist`, and the script that goes to a folder of its
+/// own.
+const NOT_IN_BUNDLES: [&str; 2] = ["sizes.json", pagefind::SCRIPT];
 
 /// The folder of the browser's files: the one given, or the one that came with the command.
 ///
@@ -73,7 +75,8 @@ pub fn runtime_files(folder: &Path, engines: Engines) -> Result<Vec<(String, Vec
     let is_wanted = |path: &PathBuf| {
         let is_tract = TRACT_FILES.iter().any(|file| path == Path::new(file));
         let needed = engines == Engines::All || !is_tract;
-        needed && !path.starts_with(ENCODER_FOLDER) && path != Path::new(SIZES_FILE)
+        let elsewhere = NOT_IN_BUNDLES.iter().any(|file| path == Path::new(file));
+        needed && !path.starts_with(ENCODER_FOLDER) && !elsewhere
     };
     files_below(folder)?
         .iter()
@@ -132,7 +135,13 @@ mod tests {
     fn runtime_files_are_all_but_encoder_and_report() {
         let folder = tempdir().unwrap();
         fs::create_dir(folder.path().join("encoder")).unwrap();
-        let names = ["siskin.js", "sizes.json", "a.wasm", "encoder/model.onnx"];
+        let names = [
+            "siskin.js",
+            "pagefind.js",
+            "sizes.json",
+            "a.wasm",
+            "encoder/model.onnx",
+        ];
         for name in names.iter().chain(&TRACT_FILES) {
             fs::write(folder.path().join(name), name).unwrap();
         }

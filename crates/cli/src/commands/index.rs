@@ -22,6 +22,7 @@ use super::Outcome;
 use crate::arguments::IndexArguments;
 use crate::bundle::DEFAULT_FOLDER;
 use crate::output::{Output, Staging};
+use crate::pagefind::DropIn;
 use crate::receipt::Receipt;
 use crate::resources::{self, ENCODER_FOLDER, Engines};
 use crate::talk::{self, Talk};
@@ -47,6 +48,9 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
         write_runtime(runtime, encoder.unwrap_or(&settings.encoder), &mut staging)?;
     }
     let receipt = staging.put_in_place(talk)?;
+    if let Some(drop_in) = &settings.drop_in {
+        drop_in.write()?;
+    }
     report_problems(&site, arguments.verbose, talk);
     let summary = Summary::new(&settings.output_folder, &site, built, &receipt, started);
     summary.print(arguments)?;
@@ -62,6 +66,8 @@ struct Settings {
     /// The encoder that pages load, where it is another one.
     query_encoder: Option<PathBuf>,
     runtime: Option<PathBuf>,
+    /// The script in Pagefind's place, where one is wanted.
+    drop_in: Option<DropIn>,
     /// Folder of encoded passages; `None` keeps none.
     cache: Option<PathBuf>,
     /// Passages of a page that are encoded, at most.
@@ -79,6 +85,12 @@ impl Settings {
             true => None,
             false => Some(resources::runtime_folder(arguments.runtime.as_deref())?),
         };
+        let drop_in = match &runtime {
+            Some(runtime) if arguments.pagefind => {
+                Some(DropIn::prepare(&site, output.folder(), runtime)?)
+            }
+            _ => None,
+        };
         let encoder = resources::encoder_folder(arguments.encoder.as_deref(), runtime.as_deref())?;
         Ok(Self {
             site,
@@ -87,6 +99,7 @@ impl Settings {
             encoder,
             query_encoder: arguments.query_encoder.clone(),
             runtime,
+            drop_in,
             passages: match arguments.lite {
                 true => LITE_PASSAGES,
                 false => usize::MAX,

@@ -191,6 +191,32 @@ fn the_folder_is_complete_with_the_browsers_files_and_the_encoder() {
 }
 
 #[test]
+fn a_search_box_made_for_pagefind_gets_its_script() {
+    let (site, runtime) = (site(), runtime());
+    let index = |site_arguments: &[&str]| {
+        let mut arguments = vec!["index".into(), site.path().to_owned()];
+        arguments.extend(["--pagefind".into(), "--encoder".into(), encoder()]);
+        arguments.extend(["--runtime".into(), runtime.path().to_owned()]);
+        arguments.extend(site_arguments.iter().map(PathBuf::from));
+        siskin(arguments)
+    };
+    let before = names(site.path());
+    let run = index(&[]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("pagefind.js"), "{run:?}");
+    assert_eq!(names(site.path()), before);
+
+    fs::write(runtime.path().join("pagefind.js"), "open(\"../siskin/\")").unwrap();
+    let bundle = site.path().join("search");
+    let run = index(&["--output", bundle.to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let script = fs::read_to_string(site.path().join("pagefind/pagefind.js")).unwrap();
+    assert!(script.ends_with("open(\"../search/\")"), "{script}");
+    assert!(!names(&bundle).contains(&"pagefind.js".to_owned()));
+    assert_eq!(siskin(["verify".into(), bundle]).code, 0);
+}
+
+#[test]
 fn a_small_encoder_reads_the_queries_of_another_ones_index() {
     let (site, runtime) = (site(), runtime());
     let index = |encoder: PathBuf, query_encoder: PathBuf| {

@@ -12,7 +12,7 @@ use std::{
 use rayon::prelude::*;
 use siskin_core::page::Page;
 
-pub use self::walk::{Listing, SourceFile, walk};
+pub use self::walk::{Listing, SourceFile, percent_encoded, walk};
 use crate::{
     ExtractError,
     html::{self, Reading},

@@ -169,7 +169,8 @@ fn url(path: &Path) -> String {
 }
 
 /// A path segment as RFC 3986 (3.3) wants it.
-fn percent_encoded(name: &OsStr) -> String {
+#[must_use]
+pub fn percent_encoded(name: &OsStr) -> String {
     let mut encoded = String::new();
     for byte in name.as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(byte) {
