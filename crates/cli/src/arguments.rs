@@ -9,6 +9,7 @@ use siskin_eval::run::Baseline;
 
 const EXAMPLES: &str = "\
 Examples:
+  siskin check public                  what would be indexed, and what to mend first
   siskin index public                  index the built site in public, into public/siskin
   siskin serve public                  try it: http://127.0.0.1:4173/
   siskin search public \"cancel a job\"  search it here
@@ -28,6 +29,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Index(IndexArguments),
+    Check(CheckArguments),
     Search(SearchArguments),
     Serve(ServeArguments),
     Eval(EvalArguments),
@@ -97,6 +99,28 @@ pub struct IndexArguments {
     #[arg(long, conflicts_with = "cache")]
     pub no_cache: bool,
     /// Name every file that was left out.
+    #[arg(long, short)]
+    pub verbose: bool,
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Tell what would be indexed, and what to mend first.
+///
+/// Reads the site as `siskin index` does and writes nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin check public
+  siskin check public --verbose        every page, and every file left out
+
+Named are headings without an id of their own, titles that several pages share, pages of hardly any
+words, files that cannot be read. Exit codes: 0 nothing to mend, 1 something named, 2 failed.")]
+pub struct CheckArguments {
+    /// Folder that the site's generator wrote (often public, dist, book or site).
+    #[arg(value_name = "SITE")]
+    pub site: PathBuf,
+    /// Name every page, every file that was left out and every finding.
     #[arg(long, short)]
     pub verbose: bool,
     #[command(flatten)]

@@ -16,7 +16,7 @@ use siskin_encoder::store::{self, Codes, PassageStore, Pooling, Progress};
 use siskin_encoder::{
     Encoder, MANIFEST_FILE as ENCODER_MANIFEST, MODEL_FILE, TOKENIZER_FILE, runs_without_tract,
 };
-use siskin_extract::site::{self, SiteReport};
+use siskin_extract::site::{self, SiteReport, Skipped};
 
 use super::Outcome;
 use crate::arguments::IndexArguments;
@@ -112,7 +112,11 @@ impl Settings {
     }
 }
 
-fn read_site(folder: &Path, talk: Talk) -> Result<SiteReport> {
+/// The site's pages, with a bar while they are read.
+///
+/// # Errors
+/// When nothing in `folder` can be indexed.
+pub(super) fn read_site(folder: &Path, talk: Talk) -> Result<SiteReport> {
     let bar = talk.bar("reading pages", 0);
     let report = site::pages(folder, |progress| {
         bar.set_length(progress.total as u64);
@@ -297,7 +301,7 @@ fn outcome(site: &SiteReport) -> Outcome {
 
 /// Names the files that should have been indexed and were not, or not as they are; with
 /// `verbose`, all that were left out.
-fn report_problems(site: &SiteReport, verbose: bool, talk: Talk) {
+pub(super) fn report_problems(site: &SiteReport, verbose: bool, talk: Talk) {
     for path in &site.bad_bytes {
         talk.problem(&format!(
             "{}: some bytes mean nothing in its encoding and were replaced",
@@ -329,11 +333,23 @@ struct Summary {
     codes: Encoded,
 }
 
+/// A file that was left out.
 #[derive(Debug, Serialize)]
-struct SkippedFile {
-    path: String,
-    reason: String,
-    problem: bool,
+pub(super) struct SkippedFile {
+    pub(super) path: String,
+    pub(super) reason: String,
+    /// Whether a page may be missing for it.
+    pub(super) problem: bool,
+}
+
+impl SkippedFile {
+    pub(super) fn new(skipped: &Skipped) -> Self {
+        Self {
+            path: skipped.path.display().to_string(),
+            reason: skipped.reason.to_string(),
+            problem: skipped.reason.is_problem(),
+        }
+    }
 }
 
 impl Summary {
@@ -344,17 +360,12 @@ impl Summary {
         receipt: &Receipt,
         started: Instant,
     ) -> Self {
-        let skipped = site.skipped.iter().map(|skipped| SkippedFile {
-            path: skipped.path.display().to_string(),
-            reason: skipped.reason.to_string(),
-            problem: skipped.reason.is_problem(),
-        });
         let bad_bytes = site.bad_bytes.iter();
         Self {
             output: output.display().to_string(),
             pages: bundle.manifest.pages,
             passages: bundle.manifest.passages,
-            skipped: skipped.collect(),
+            skipped: site.skipped.iter().map(SkippedFile::new).collect(),
             bad_bytes: bad_bytes.map(|path| path.display().to_string()).collect(),
             index_bytes: bundle.files.iter().map(|file| file.bytes.len()).sum(),
             total_bytes: receipt.files.values().map(|file| file.bytes).sum(),
@@ -391,27 +402,31 @@ impl Summary {
             );
         }
         if !self.skipped.is_empty() {
-            text += &format!("left out {}: {}\n", self.skipped.len(), self.reasons());
+            text += &format!(
+                "left out {}: {}\n",
+                self.skipped.len(),
+                skip_counts(&self.skipped)
+            );
         }
         text
     }
+}
 
-    /// How often each reason occurred; reasons that name another page are counted together.
-    fn reasons(&self) -> String {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for skipped in &self.skipped {
-            let reason = match skipped.reason.starts_with("the same as") {
-                true => "the same as another page",
-                false if skipped.problem => "named above",
-                false => &skipped.reason,
-            };
-            *counts.entry(reason).or_default() += 1;
-        }
-        let counted = counts
-            .iter()
-            .map(|(reason, count)| format!("{count} {reason}"));
-        counted.collect::<Vec<_>>().join(", ")
+/// How often each reason occurred; reasons that name another page are counted together.
+pub(super) fn skip_counts(skipped: &[SkippedFile]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for skipped in skipped {
+        let reason = match skipped.reason.starts_with("the same as") {
+            true => "the same as another page",
+            false if skipped.problem => "named above",
+            false => &skipped.reason,
+        };
+        *counts.entry(reason).or_default() += 1;
     }
+    let counted = counts
+        .iter()
+        .map(|(reason, count)| format!("{count} {reason}"));
+    counted.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

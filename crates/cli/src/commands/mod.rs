@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+mod check;
 mod eval;
 mod index;
 mod inspect;
@@ -39,6 +40,7 @@ impl Outcome {
 pub fn run(command: Command) -> Result<Outcome> {
     match command {
         Command::Index(arguments) => index::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Search(arguments) => search::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
+mod check;
 mod eval;
 mod index;
 mod inspect;
