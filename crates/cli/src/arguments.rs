@@ -33,6 +33,7 @@ pub enum Command {
     Search(SearchArguments),
     Serve(ServeArguments),
     Eval(EvalArguments),
+    EvalSite(EvalSiteArguments),
     Inspect(InspectArguments),
     Verify(VerifyArguments),
 }
@@ -231,6 +232,39 @@ pub struct EvalArguments {
     /// Folder with the encoder of the baselines dense and hybrid [default: as --encoder].
     #[arg(long, value_name = "DIR")]
     pub dense_encoder: Option<PathBuf>,
+    #[command(flatten)]
+    pub printing: Printing,
+}
+
+/// Measure how well your own questions find the pages that you expect.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  siskin eval-site public --queries questions.tsv
+  siskin eval-site public --queries questions.tsv --mode words,table,full --json
+
+A line of the file is a question, a tab, and the addresses of the pages that answer it with spaces
+between, as in the site: /guide/abort.html. Exit codes: 0 all found, 1 some question has none of its
+pages among the first ten in the last mode, 2 failed.")]
+pub struct EvalSiteArguments {
+    /// Folder of the indexed site.
+    #[arg(value_name = "SITE")]
+    pub site: PathBuf,
+    /// File with questions and addresses.
+    #[arg(long, value_name = "FILE")]
+    pub queries: PathBuf,
+    /// Folder of the index [default: SITE/siskin].
+    #[arg(long, value_name = "DIR")]
+    pub bundle: Option<PathBuf>,
+    /// Modes to measure: words, table, full [default: words,table].
+    #[arg(long, value_name = "MODES", value_delimiter = ',')]
+    pub mode: Vec<Mode>,
+    /// Folder with the encoder for mode full [default: the index's own].
+    #[arg(long, value_name = "DIR")]
+    pub encoder: Option<PathBuf>,
+    /// Name every question whose pages were not found.
+    #[arg(long, short)]
+    pub verbose: bool,
     #[command(flatten)]
     pub printing: Printing,
 }

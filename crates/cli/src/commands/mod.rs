@@ -2,6 +2,7 @@
 
 mod check;
 mod eval;
+mod eval_site;
 mod index;
 mod inspect;
 mod search;
@@ -44,6 +45,7 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Search(arguments) => search::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::EvalSite(arguments) => eval_site::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
     }

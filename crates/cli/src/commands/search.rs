@@ -78,7 +78,10 @@ fn refuse_unanswerable(bundle: &BundleFolder, engine: &mut Engine, query: &str) 
 }
 
 /// The encoder given, or the bundle's own; it must be one that the index answers.
-fn encoder(bundle: &BundleFolder, given: Option<&Path>) -> Result<Encoder> {
+///
+/// # Errors
+/// When it cannot be opened or is another one.
+pub(super) fn encoder(bundle: &BundleFolder, given: Option<&Path>) -> Result<Encoder> {
     let encoder = Encoder::open(given.map_or_else(|| bundle.encoder_folder(), Path::to_owned))?;
     Manifest::check_encoder(&bundle.manifest, encoder.id())?;
     Ok(encoder)

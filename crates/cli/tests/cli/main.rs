@@ -6,6 +6,7 @@
 mod bad_input;
 mod check;
 mod eval;
+mod eval_site;
 mod index;
 mod inspect;
 mod search;
