@@ -39,7 +39,7 @@ pub enum Command {
 }
 
 /// How results and talk are printed.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Printing {
     /// Print the result as JSON.
     #[arg(long)]
@@ -54,7 +54,7 @@ pub struct Printing {
 /// Reads the HTML below SITE and writes a folder that is complete in itself: the index,
 /// siskin.js with its worker and WebAssembly, and the encoder. An older index is replaced only
 /// once the new one is complete.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(after_help = "\
 Examples:
   siskin index public
@@ -62,12 +62,18 @@ Examples:
   siskin index public --no-runtime --json
   siskin index dist --pagefind         after a build whose search box loads /pagefind/pagefind.js
 
+Options may stand in siskin.toml: site = \"public\", pagefind = true, …; those typed here count more.
+
 Then add to the site's pages:
   <script type=\"module\" src=\"/siskin/siskin.js\"></script><siskin-search></siskin-search>")]
 pub struct IndexArguments {
-    /// Folder that the site's generator wrote (often public, dist, book or site).
+    /// Folder that the site's generator wrote: often public, dist, book or site [default: what
+    /// siskin.toml says].
     #[arg(value_name = "SITE")]
-    pub site: PathBuf,
+    pub site: Option<PathBuf>,
+    /// File with options, instead of siskin.toml in the current folder.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Folder to write; the folder above it must exist [default: SITE/siskin].
     #[arg(long, short, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -118,9 +124,9 @@ Examples:
 Named are headings without an id of their own, titles that several pages share, pages of hardly any
 words, files that cannot be read. Exit codes: 0 nothing to mend, 1 something named, 2 failed.")]
 pub struct CheckArguments {
-    /// Folder that the site's generator wrote (often public, dist, book or site).
+    /// Folder that the site's generator wrote [default: what siskin.toml says].
     #[arg(value_name = "SITE")]
-    pub site: PathBuf,
+    pub site: Option<PathBuf>,
     /// Name every page, every file that was left out and every finding.
     #[arg(long, short)]
     pub verbose: bool,
@@ -174,18 +180,22 @@ pub struct SearchArguments {
 #[command(after_help = "\
 Examples:
   siskin serve public
+  siskin serve public --watch          index it now, and again when its pages change
   siskin serve public --port 8080
   siskin serve public --host 0.0.0.0   let other machines in")]
 pub struct ServeArguments {
-    /// The site's folder.
+    /// The site's folder [default: what siskin.toml says].
     #[arg(value_name = "SITE")]
-    pub site: PathBuf,
+    pub site: Option<PathBuf>,
     /// Port to listen on; 0 takes any that is free.
     #[arg(long, short, default_value_t = 4173)]
     pub port: u16,
     /// Address to listen on.
     #[arg(long, default_value = "127.0.0.1")]
     pub host: IpAddr,
+    /// Index the site, and again whenever its pages change.
+    #[arg(long)]
+    pub watch: bool,
     /// Print the address only.
     #[arg(long, short)]
     pub quiet: bool,

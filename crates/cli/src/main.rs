@@ -6,12 +6,14 @@
 mod arguments;
 mod bundle;
 mod commands;
+mod config;
 mod failure;
 mod output;
 mod pagefind;
 mod receipt;
 mod resources;
 mod talk;
+mod watch;
 
 use std::process::ExitCode;
 

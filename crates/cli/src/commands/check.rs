@@ -10,6 +10,7 @@ use siskin_extract::site::{self, SiteReport};
 use super::Outcome;
 use super::index::{SkippedFile, read_site, report_problems, skip_counts};
 use crate::arguments::CheckArguments;
+use crate::config::Config;
 use crate::talk::{self, Talk, harmless};
 
 /// Pages with fewer words are thin: they hardly answer anything.
@@ -20,8 +21,9 @@ const NAMED: usize = 5;
 /// Runs the command; anything found counts as a problem.
 pub fn run(arguments: &CheckArguments) -> Result<Outcome> {
     let talk = Talk::new(arguments.printing.quiet);
-    site::walk(&arguments.site)?;
-    let site = read_site(&arguments.site, talk)?;
+    let folder = Config::find(None)?.site(arguments.site.as_deref())?;
+    site::walk(&folder)?;
+    let site = read_site(&folder, talk)?;
     report_problems(&site, false, talk);
     let report = Report::new(&site);
     if arguments.printing.json {

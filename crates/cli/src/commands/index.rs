@@ -21,6 +21,7 @@ use siskin_extract::site::{self, SiteReport, Skipped};
 use super::Outcome;
 use crate::arguments::IndexArguments;
 use crate::bundle::DEFAULT_FOLDER;
+use crate::config::Config;
 use crate::output::{Output, Staging};
 use crate::pagefind::DropIn;
 use crate::receipt::Receipt;
@@ -34,7 +35,9 @@ const ENCODER_FILES: [&str; 3] = [ENCODER_MANIFEST, TOKENIZER_FILE, MODEL_FILE];
 pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let started = Instant::now();
     let talk = Talk::new(arguments.printing.quiet);
-    let settings = Settings::new(arguments)?;
+    let mut completed = arguments.clone();
+    Config::find(arguments.config.as_deref())?.complete(&mut completed);
+    let settings = Settings::new(&completed)?;
     let mut site = read_site(&settings.site, talk)?;
     let mut staging = Staging::create(settings.output.clone())?;
     let encoder = open_encoder(&settings.encoder, talk)?;
@@ -77,7 +80,7 @@ struct Settings {
 impl Settings {
     /// Checks all that can be checked before the long work.
     fn new(arguments: &IndexArguments) -> Result<Self> {
-        let site = arguments.site.clone();
+        let site = Config::default().site(arguments.site.as_deref())?;
         site::walk(&site)?;
         let output = arguments.output.clone();
         let output = Output::check(&output.unwrap_or_else(|| site.join(DEFAULT_FOLDER)))?;

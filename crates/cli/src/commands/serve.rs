@@ -10,10 +10,13 @@ use anyhow::{Context, Result, anyhow, bail};
 use siskin_core::manifest::MANIFEST_FILE;
 use tiny_http::{Header, Method, Request, Response, Server, StatusCode};
 
-use super::Outcome;
-use crate::arguments::ServeArguments;
+use super::{Outcome, index};
+use crate::arguments::{IndexArguments, Printing, ServeArguments};
 use crate::bundle::DEFAULT_FOLDER;
+use crate::config::Config;
+use crate::failure::one_line;
 use crate::talk::{self, Talk};
+use crate::watch;
 
 /// Requests answered at the same time: about as many as a browser opens connections.
 const WORKERS: usize = 8;
@@ -22,7 +25,8 @@ const NOT_FOUND_FILE: &str = "404.html";
 
 /// Runs the command; returns only when it cannot go on.
 pub fn run(arguments: &ServeArguments) -> Result<Outcome> {
-    let site = Site::open(&arguments.site)?;
+    let folder = Config::find(None)?.site(arguments.site.as_deref())?;
+    let site = Site::open(&folder)?;
     let server = listen(arguments.host, arguments.port)?;
     let address = server
         .server_addr()
@@ -30,19 +34,35 @@ pub fn run(arguments: &ServeArguments) -> Result<Outcome> {
         .context("no address to listen on")?;
     talk::print(&format!("http://{address}/\n"))?;
     let talk = Talk::new(arguments.quiet);
-    talk.remark(&format!(
-        "serving {}; Ctrl-C stops",
-        arguments.site.display()
-    ));
-    if !site.root.join(DEFAULT_FOLDER).join(MANIFEST_FILE).is_file() {
+    talk.remark(&format!("serving {}; Ctrl-C stops", folder.display()));
+    if !arguments.watch && !site.root.join(DEFAULT_FOLDER).join(MANIFEST_FILE).is_file() {
         talk.remark("it has no index in siskin/ yet: run `siskin index` on it");
     }
     thread::scope(|scope| {
         for _ in 0..WORKERS {
             scope.spawn(|| answer_requests(&server, &site));
         }
+        if arguments.watch {
+            scope.spawn(|| watch::follow(&site.root, || index_again(arguments, talk)));
+        }
     });
     bail!("the server on {address} stopped; start it again")
+}
+
+/// Indexes the site as `siskin index` does; what goes wrong is told, and the index stays as it was.
+fn index_again(arguments: &ServeArguments, talk: Talk) {
+    let index = IndexArguments {
+        site: arguments.site.clone(),
+        printing: Printing {
+            json: false,
+            quiet: arguments.quiet,
+        },
+        ..IndexArguments::default()
+    };
+    match index::run(&index) {
+        Ok(_) => talk.remark("the index is up to date; reload the page"),
+        Err(error) => talk.problem(&one_line(&error)),
+    }
 }
 
 fn listen(host: IpAddr, port: u16) -> Result<Server> {
