@@ -60,7 +60,7 @@ export class SearchIndex {
   set(options: IndexOptions): void {
     const { baseUrl, basePath, siskin, indexWeight, mergeFilter, mode, noWorker } = options;
     if (typeof baseUrl === "string") this.#base = checkedBase(baseUrl);
-    if (typeof indexWeight === "number" && indexWeight > 0) this.weight = indexWeight;
+    if (typeof indexWeight === "number" && indexWeight >= 0) this.weight = indexWeight;
     if (typeof mergeFilter === "object") this.tags = tagsOf(mergeFilter);
     if (mode !== undefined && MODES.includes(mode)) this.#mode = mode;
     if (typeof noWorker === "boolean") this.#worker = noWorker ? "never" : "auto";

@@ -13,7 +13,7 @@ export interface IndexOptions {
   excerptEllipsis?: string;
   /** Parameter that hands the words asked for to the page found; default none. */
   highlightParam?: string;
-  /** How many results of this index come for one of an index of weight 1, above 0; default 1. */
+  /** How many results of this index come for one of an index of weight 1, at least 0; default 1. */
   indexWeight?: number;
   /** Filters that every page of this index has. */
   mergeFilter?: Filter;
