@@ -29,6 +29,7 @@ export class Site {
   readonly requests: string[] = [];
   readonly #folder: string;
   readonly #pages = new Map<string, VirtualPage>();
+  readonly #files = new Map<string, string>();
   readonly #faults: { path: RegExp; fault: Fault; count: number }[] = [];
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
@@ -55,6 +56,11 @@ export class Site {
       html: `<!doctype html><html lang="en"><head>${head}${script}</head><body>${body}</body></html>`,
       headers: policy === undefined ? {} : { "content-security-policy": policy },
     });
+  }
+
+  /** Adds a file, or puts another in its place. */
+  file(path: string, content: string): void {
+    this.#files.set(path, content);
   }
 
   /** The next `count` requests whose path matches go wrong. */
@@ -85,6 +91,8 @@ export class Site {
   }
 
   async #read(pathname: string): Promise<Buffer | undefined> {
+    const added = this.#files.get(pathname);
+    if (added !== undefined) return Buffer.from(added);
     const path = normalize(decodeURIComponent(pathname));
     const file = path.endsWith("/") ? `${path}index.html` : path;
     return readFile(join(this.#folder, file)).catch(() => undefined);

@@ -3,7 +3,8 @@
  * SISKIN_WASM_DIR: folder with `search/siskin_web{.js,_bg.wasm}`,
  *   `encoder/siskin_web_encoder{.js,_bg.wasm}` and `tract/siskin_web_tract{.js,_bg.wasm}`, written by
  *   `wasm-bindgen --target web`.
- * SISKIN_DIST_DIR: output folder; the Node entry goes to its sibling `dist-node`.
+ * SISKIN_DIST_DIR: output folder; the Node entry goes to its sibling `dist-node`. Its `pagefind.js`
+ *   is no part of a bundle: `siskin index --pagefind` puts it beside one.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -51,6 +52,7 @@ for (const { code } of Object.values(wasm)) {
   copyFileSync(join(WASM, code), join(DIST, fileName(code)));
 }
 await browserFiles();
+await pagefind();
 await nodeFiles();
 declarations();
 
@@ -73,6 +75,15 @@ async function page() {
   const worker = JSON.stringify(`siskin-worker.js?v=${version}`);
   const define = { ...common.define, SISKIN_WORKER: worker };
   await bundle("src/siskin.ts", join(DIST, "siskin.js"), { define });
+}
+
+/** In place of Pagefind's script. It holds the bundle's address, as seen from its own folder, once. */
+async function pagefind() {
+  const file = join(DIST, "pagefind.js");
+  const address = JSON.stringify("../siskin/");
+  await bundle("src/pagefind.ts", file, { define: { SISKIN_BUNDLE: address } });
+  const count = readFileSync(file, "utf8").split(address).length - 1;
+  if (count !== 1) throw new Error(`${file} holds ${address} ${count} times, not once`);
 }
 
 /** The glue stays apart, so that it can be imported anew after a trap. */

@@ -27,7 +27,7 @@ await build({
   platform: "node",
   target: "node20",
   sourcemap: "inline",
-  external: ["playwright-core"],
+  external: ["playwright-core", "esbuild"],
 });
 const files = readdirSync(out).map((name) => join(out, name));
 // One file at a time: they share a slow machine, and some measure.

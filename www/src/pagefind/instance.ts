@@ -1,0 +1,170 @@
+import type { OpenOptions, Search } from "../api.js";
+import { folder } from "./address.js";
+import { countTags, passes } from "./filters.js";
+import { type IndexAnswer, SearchIndex } from "./search-index.js";
+import type {
+  FilterCounts,
+  IndexOptions,
+  SearchOptions,
+  SearchResult,
+  SearchResults,
+} from "./shapes.js";
+
+/** Where an instance finds its own index, and how it opens it. */
+export interface Surroundings {
+  /** Folder of `pagefind.js`. */
+  home: URL;
+  /** Folder of the bundle, relative to `home`. */
+  bundle: string;
+  /** Opens the bundle in `folder` with the script of the one in `runtime`. */
+  openBundle(runtime: URL, folder: URL, options: OpenOptions): Promise<Search>;
+}
+
+/** What an index answered; none where it was not asked or refused the question. */
+interface Asked {
+  index: SearchIndex;
+  answer: IndexAnswer | undefined;
+}
+
+/** One Pagefind, with indexes of its own. */
+export class Pagefind {
+  readonly #around: Surroundings;
+  readonly #primary: SearchIndex;
+  readonly #indexes: SearchIndex[];
+  #searches = 0;
+  #last_debounced = 0;
+  #preloading = false;
+
+  constructor(around: Surroundings, options: IndexOptions = {}) {
+    this.#around = around;
+    this.#primary = this.#index(around.home);
+    this.#indexes = [this.#primary];
+    this.#primary.set(options);
+  }
+
+  /** The code is this site's own for other sites' indexes too. */
+  #index(home: URL): SearchIndex {
+    const { bundle, openBundle } = this.#around;
+    return new SearchIndex(home, bundle, (folder, options) =>
+      openBundle(this.#primary.bundle, folder, options),
+    );
+  }
+
+  /** Sets options of the instance's own index. */
+  async options(options: IndexOptions): Promise<void> {
+    this.#primary.set(options);
+  }
+
+  /** Opens the index. Rejects where that fails; a later call tries again. */
+  async init(): Promise<void> {
+    await this.#primary.open();
+  }
+
+  /** Opens the index without waiting for it; whoever asks learns of a failure. */
+  start(): void {
+    this.init().catch(() => {});
+  }
+
+  /** Searches another site too: `path` is the address of its `pagefind` folder. Rejects when its
+   * bundle cannot be opened; it is not searched then. */
+  async mergeIndex(path: string, options: IndexOptions = {}): Promise<void> {
+    const home = folder(path);
+    if (home.href === this.#primary.home.href) return;
+    const index = this.#index(home);
+    index.set(options);
+    await index.open();
+    this.#indexes.push(index);
+  }
+
+  /** The pages that answer `term`, best first.
+   *
+   * No pages for what is no question: null, nothing but signs, more than 2,000 characters. Rejects
+   * where an index cannot be fetched; a later call tries again. */
+  async search(term: string | null, options: SearchOptions = {}): Promise<SearchResults> {
+    this.#searches += 1;
+    const search = this.#searches;
+    const asked = await this.#ask(typeof term === "string" ? term.trim() : "");
+    const passed = asked.filter(({ index }) => passes(options?.filters, index.tags));
+    const results = passed.flatMap((one) => resultsOf(one, `${search}-${asked.indexOf(one)}`));
+    return {
+      results: results.sort((a, b) => b.score - a.score),
+      unfilteredResultCount: countOf(asked),
+      filters: tagCounts(asked, passed),
+      totalFilters: tagCounts(asked, asked),
+      timings: asked.map(({ answer }) => timing(Math.round(answer?.took_ms ?? 0))),
+    };
+  }
+
+  #ask(term: string): Promise<Asked[]> {
+    const ask = async (index: SearchIndex) => ({
+      index,
+      answer: term === "" ? undefined : await index.ask(term),
+    });
+    return Promise.all(this.#indexes.map(ask));
+  }
+
+  /** The same after a rest of `timeout_ms`; null when another call came meanwhile. */
+  async debouncedSearch(
+    term: string | null,
+    options: SearchOptions = {},
+    timeout_ms = 300,
+  ): Promise<SearchResults | null> {
+    this.#last_debounced += 1;
+    const call = this.#last_debounced;
+    void this.preload(term);
+    await new Promise((resolve) => setTimeout(resolve, timeout_ms));
+    if (call !== this.#last_debounced) return null;
+    const found = await this.search(term, options);
+    return call === this.#last_debounced ? found : null;
+  }
+
+  /** Fetches what a search for `term` needs. Never rejects. One call at a time does something: a
+   * reader's next letter does not wait for the one before. */
+  async preload(term: string | null): Promise<void> {
+    if (this.#preloading || typeof term !== "string" || term.trim() === "") return;
+    this.#preloading = true;
+    await Promise.all(this.#indexes.map((index) => index.preload(term)));
+    this.#preloading = false;
+  }
+
+  /** No filters: what `mergeFilter` gives comes with each answer, where it can be counted. Opens the
+   * index, since lists ask for this when the reader turns to them. */
+  async filters(): Promise<FilterCounts> {
+    this.start();
+    return {};
+  }
+
+  /** Frees the engines. A later call opens them again. */
+  async destroy(): Promise<void> {
+    for (const index of this.#indexes) index.close();
+  }
+}
+
+/** The results of one index. Engines' scores are comparable within one answer only, so ranks decide
+ * how indexes are mixed: of weight 2 come two for one of weight 1. */
+function resultsOf({ index, answer }: Asked, name: string): SearchResult[] {
+  if (answer === undefined) return [];
+  return Array.from({ length: answer.count }, (_, rank) => ({
+    id: `${name}-${rank}`,
+    score: index.weight / (rank + 1),
+    words: [],
+    data: () => answer.fragment(rank),
+  }));
+}
+
+function countOf(asked: Asked[]): number {
+  return asked.reduce((sum, { answer }) => sum + (answer?.count ?? 0), 0);
+}
+
+/** The tags of all indexes, with how many results of `counted` have them. */
+function tagCounts(all: Asked[], counted: Asked[]): FilterCounts {
+  const counts: FilterCounts = {};
+  for (const one of all) {
+    countTags(counts, one.index.tags, counted.includes(one) ? (one.answer?.count ?? 0) : 0);
+  }
+  return counts;
+}
+
+function timing(took_ms: number): SearchResults["timings"][number] {
+  return { preload: 0, search: took_ms, total: took_ms };
+}

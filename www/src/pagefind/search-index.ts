@@ -1,0 +1,173 @@
+import {
+  MODES,
+  type Mode,
+  type OpenOptions,
+  type QueryOptions,
+  type Result,
+  type Search,
+} from "../api.js";
+import { checkedBase, defaultBase, folder } from "./address.js";
+import { type Tags, tagsOf } from "./filters.js";
+import { type FragmentRules, fragmentOf, WANTED_SECTIONS } from "./fragment.js";
+import { Pages } from "./pages.js";
+import type { Fragment, IndexOptions } from "./shapes.js";
+
+/** Opens the Siskin bundle in a folder. */
+export type OpenBundle = (folder: URL, options: OpenOptions) => Promise<Search>;
+
+/** Results of one search at most, to keep what lists promise true and cheap: search by meaning ranks
+ * half a site, what comes this late is noise, and some lists fetch all that they are told of. */
+export const MAXIMUM_RESULTS = 50;
+
+/** Results that come with the answer itself: as many as Pagefind's lists show at first. */
+const RESULTS_AT_ONCE = 5;
+
+/** Signs that begin a phrase; how many pages have one is known only once they are read. */
+const QUOTES = /["“”„‟＂]/;
+
+/** What one index answers. */
+export interface IndexAnswer {
+  /** Results, at most {@link MAXIMUM_RESULTS}. */
+  count: number;
+  took_ms: number;
+  /** What is known of the result of a rank, from 0. */
+  fragment(rank: number): Promise<Fragment>;
+}
+
+/** An index under Pagefind's options: its bundle is opened when it is first asked. */
+export class SearchIndex {
+  weight = 1;
+  tags: Tags = new Map();
+  /** Folder of the index's `pagefind.js`. */
+  home: URL;
+  /** Folder of the bundle, relative to {@link home}. */
+  #bundle: string;
+  readonly #openBundle: OpenBundle;
+  readonly #excerpt = { words: 30, ellipsis: "" };
+  #base: string | undefined;
+  #highlight = "";
+  #mode: Mode = "table";
+  #worker: "auto" | "never" = "auto";
+  #opened: Promise<Search> | undefined;
+
+  constructor(home: URL, bundle: string, openBundle: OpenBundle) {
+    this.home = home;
+    this.#bundle = bundle;
+    this.#openBundle = openBundle;
+  }
+
+  /** Options of the wrong type or range have no effect, as with Pagefind. */
+  set(options: IndexOptions): void {
+    const { baseUrl, basePath, siskin, indexWeight, mergeFilter, mode, noWorker } = options;
+    if (typeof baseUrl === "string") this.#base = checkedBase(baseUrl);
+    if (typeof indexWeight === "number" && indexWeight >= 0) this.weight = indexWeight;
+    if (typeof mergeFilter === "object") this.tags = tagsOf(mergeFilter);
+    if (mode !== undefined && MODES.includes(mode)) this.#mode = mode;
+    if (typeof noWorker === "boolean") this.#worker = noWorker ? "never" : "auto";
+    if (typeof basePath === "string") this.#move(folder(basePath), this.#bundle);
+    if (typeof siskin === "string") this.#move(this.home, siskin);
+    this.#setTexts(options);
+  }
+
+  #setTexts({ excerptLength, excerptEllipsis, highlightParam }: IndexOptions): void {
+    if (typeof excerptLength === "number" && excerptLength >= 1) {
+      this.#excerpt.words = Math.floor(excerptLength);
+    }
+    if (typeof excerptEllipsis === "string") this.#excerpt.ellipsis = excerptEllipsis;
+    if (typeof highlightParam === "string") this.#highlight = highlightParam;
+  }
+
+  #move(home: URL, bundle: string): void {
+    if (home.href === this.home.href && bundle === this.#bundle) return;
+    this.close();
+    this.home = home;
+    this.#bundle = bundle;
+  }
+
+  /** Opens the bundle. A failure is not remembered. */
+  async open(): Promise<Search> {
+    const opening = this.#opened ?? this.#start();
+    this.#opened = opening;
+    try {
+      return await opening;
+    } catch (error) {
+      this.#forget(opening);
+      throw error;
+    }
+  }
+
+  /** Folder of the index's bundle. */
+  get bundle(): URL {
+    return folder(this.#bundle, this.home);
+  }
+
+  #start(): Promise<Search> {
+    return this.#openBundle(this.bundle, { worker: this.#worker });
+  }
+
+  /** Fetches what a search for `term` needs and drops the answer. Never rejects. */
+  async preload(term: string): Promise<void> {
+    await this.#query(term, { limit: 1 }).catch(() => {});
+  }
+
+  /** Answers `term`; undefined when the engine refuses it as a question: it is empty or too long. */
+  async ask(term: string): Promise<IndexAnswer | undefined> {
+    const options = { limit: QUOTES.test(term) ? MAXIMUM_RESULTS : RESULTS_AT_ONCE };
+    try {
+      const answer = await this.#query(term, { ...options, sections: WANTED_SECTIONS });
+      return this.#answer(term, answer.total, answer.took_ms, answer.results);
+    } catch (error) {
+      if (codeOf(error) === "query") return undefined;
+      throw error;
+    }
+  }
+
+  /** Settings that change later do not change an answer. */
+  #answer(term: string, total: number, took_ms: number, here: Result[]): IndexAnswer {
+    const rules = this.#rules();
+    const pages = new Pages(here, async (first, limit) => {
+      const options = { first, limit, sections: WANTED_SECTIONS };
+      return (await this.#query(term, options)).results;
+    });
+    return {
+      count: Math.min(total, MAXIMUM_RESULTS),
+      took_ms,
+      fragment: async (rank) => fragmentOf(await pages.at(rank), rules, term),
+    };
+  }
+
+  #rules(): FragmentRules {
+    const base = this.#base ?? defaultBase(this.home);
+    return { address: { base, highlight: this.#highlight }, excerpt: { ...this.#excerpt } };
+  }
+
+  /** A search that has ended is forgotten: the next question opens the bundle again. */
+  async #query(term: string, options: QueryOptions) {
+    const opening = this.open();
+    const search = await opening;
+    try {
+      return await search.query(term, { mode: this.#mode, ...options });
+    } catch (error) {
+      if (["closed", "internal"].includes(codeOf(error))) this.#opened = undefined;
+      throw error;
+    }
+  }
+
+  #forget(opening: Promise<Search>): void {
+    if (this.#opened === opening) this.#opened = undefined;
+  }
+
+  /** Frees the engine; a later question opens the bundle again. */
+  close(): void {
+    this.#opened?.then(
+      (search) => search.close(),
+      () => {},
+    );
+    this.#opened = undefined;
+  }
+}
+
+/** The code of a `SearchError`, whichever copy of the script it came from. */
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code);
+}
