@@ -66,6 +66,26 @@ pub fn index_site(workspace: &Workspace) -> Result<()> {
     stamp.write()
 }
 
+/// Copies the site that Starlight built to TARGET/demo/starlight and indexes it with a script in the place
+/// of Pagefind's; for the tests of its own search box.
+pub fn index_starlight(workspace: &Workspace) -> Result<()> {
+    let site = workspace.starlight_site();
+    let stamp = inputs(workspace, "tests/sites/starlight")?.stamp_for(&site);
+    if stamp.is_fresh() {
+        say(&format!(
+            "Starlight's site: unchanged in {}",
+            site.display()
+        ));
+        return Ok(());
+    }
+    say("Starlight's site: copying and indexing");
+    let staging = files::staging_beside(&site)?;
+    files::copy_folder(&workspace.root().join("tests/sites/starlight"), &staging)?;
+    process::run(index_command(workspace, &staging).arg("--pagefind"))?;
+    files::replace(&site, &staging)?;
+    stamp.write()
+}
+
 fn index_command(workspace: &Workspace, site: &std::path::Path) -> std::process::Command {
     let mut siskin = binary::command(workspace, binary::SISKIN);
     siskin
@@ -79,13 +99,17 @@ fn index_command(workspace: &Workspace, site: &std::path::Path) -> std::process:
 }
 
 fn stamp(workspace: &Workspace) -> Result<Stamp> {
-    let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
-    let inputs = Inputs::new(&siskin)
-        .path(workspace.root(), "tests/sites/rust-book")?
-        .path(workspace.root(), "models")?
-        .path(workspace.root(), "www/demo")?
-        .path(workspace.target(), "dist.stamp")?;
+    let inputs = inputs(workspace, "tests/sites/rust-book")?.path(workspace.root(), "www/demo")?;
     Ok(inputs.stamp_for(&workspace.demo_site()))
+}
+
+/// What an index of `site` is made from.
+fn inputs(workspace: &Workspace, site: &str) -> Result<Inputs> {
+    let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
+    Inputs::new(&siskin)
+        .path(workspace.root(), site)?
+        .path(workspace.root(), "models")?
+        .path(workspace.target(), "dist.stamp")
 }
 
 fn serve(workspace: &Workspace, port: u16) -> Result<()> {

@@ -64,8 +64,8 @@ fn install(workspace: &Workspace, package: &Path, how: &str, why: &str) -> Resul
 
 /// `npm run SCRIPT` in `www`, told where things are by these variables:
 /// SISKIN_WASM_DIR (wasm-bindgen's output, one folder per module), SISKIN_DIST_DIR
-/// (runtime files), SISKIN_SITE_DIR (the indexed sample site), SISKIN_BINARY (the
-/// command) and, where one is found, SISKIN_CHROME (the browser).
+/// (runtime files), SISKIN_SITE_DIR (the indexed sample site), SISKIN_STARLIGHT_DIR (the one
+/// with a search box made for Pagefind), SISKIN_BINARY (the command) and, where one is found, SISKIN_CHROME (the browser).
 pub fn script(workspace: &Workspace, name: &str) -> Command {
     let mut command = npm(workspace, &workspace.www());
     command
@@ -73,6 +73,7 @@ pub fn script(workspace: &Workspace, name: &str) -> Command {
         .env("SISKIN_WASM_DIR", workspace.wasm())
         .env("SISKIN_DIST_DIR", workspace.dist())
         .env("SISKIN_SITE_DIR", workspace.demo_site())
+        .env("SISKIN_STARLIGHT_DIR", workspace.starlight_site())
         .env("SISKIN_BINARY", binary::path(workspace, binary::SISKIN));
     if let Some(chrome) = crate::chrome::find(workspace) {
         command.env("SISKIN_CHROME", chrome);

@@ -45,7 +45,7 @@ enum Step {
     Unit,
     /// The comparison's own rendering, counting and reporting.
     Bench,
-    /// The sample site, copied and indexed.
+    /// The sample sites, copied and indexed.
     Site,
     /// The wasm modules in Node, on the sample site.
     Wasm,
@@ -80,7 +80,7 @@ impl Step {
         match self {
             Self::Setup => setup::everything(workspace),
             Self::Dist => dist::run(workspace),
-            Self::Site => demo::index_site(workspace),
+            Self::Site => index_sites(workspace),
             Self::Format => process::run(&mut cargo(workspace, &FORMAT)),
             Self::Clippy => process::run(&mut cargo(workspace, &CLIPPY)),
             Self::Rust => run_rust(workspace, tests),
@@ -91,6 +91,11 @@ impl Step {
             Self::Browser => run_counted(&mut npm::script(workspace, "test:browser"), tests),
         }
     }
+}
+
+fn index_sites(workspace: &Workspace) -> Result<()> {
+    demo::index_site(workspace)?;
+    demo::index_starlight(workspace)
 }
 
 const FORMAT: [&str; 3] = ["fmt", "--all", "--check"];

@@ -91,6 +91,11 @@ impl Workspace {
         self.target.join("demo/rust-book")
     }
 
+    /// A copy of the site that Starlight built, indexed in Pagefind's place.
+    pub fn starlight_site(&self) -> PathBuf {
+        self.target.join("demo/starlight")
+    }
+
     /// A command that runs in the checkout and finds our tools before others.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);

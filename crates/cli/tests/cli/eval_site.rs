@@ -1,59 +1,62 @@
 use std::fs;
+use std::path::PathBuf;
 
-use crate::support::{encoder, failure, index_arguments, siskin, site};
+use tempfile::TempDir;
 
-#[test]
-fn questions_are_counted_by_the_rank_of_their_page() {
+use crate::support::{Run, encoder, failure, index_arguments, siskin, site};
+
+/// An indexed site with a file of questions.
+fn asked(questions: &str) -> (TempDir, Vec<PathBuf>) {
     let site = site();
     assert_eq!(siskin(index_arguments(site.path())).code, 0);
     let queries = site.path().join("questions.tsv");
-    fs::write(
-        &queries,
-        "# ours\nmutex\t/guide/threads.html\ndough\t/bread.html /\n",
-    )
-    .unwrap();
-    let eval = |more: &[&str]| {
-        let mut arguments = vec!["eval-site", site.path().to_str().unwrap(), "--queries"];
-        arguments.push(queries.to_str().unwrap());
-        arguments.extend(more);
-        siskin(arguments)
-    };
-    let encoder = encoder();
-    let run = eval(&[
-        "--mode",
-        "words,full",
-        "--encoder",
-        encoder.to_str().unwrap(),
-    ]);
-    assert_eq!(run.code, 0, "{run:?}");
-    let found = |mode: &str| {
-        let row = run.stdout.lines().find(|line| line.starts_with(mode));
-        row.unwrap()
-            .split_whitespace()
-            .skip(1)
-            .take(3)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(found("words"), ["2/2"; 3]);
-    assert_eq!(found("full"), ["2/2"; 3]);
+    fs::write(&queries, questions).unwrap();
+    let arguments = vec![
+        "eval-site".into(),
+        site.path().to_owned(),
+        "--queries".into(),
+        queries,
+    ];
+    (site, arguments)
+}
 
-    fs::write(&queries, "mutex\t/bread.html\n").unwrap();
-    let run = eval(&["--mode", "words", "--json"]);
+fn eval(questions: &str, options: &[&str]) -> Run {
+    let (_site, mut arguments) = asked(questions);
+    arguments.extend(options.iter().map(PathBuf::from));
+    siskin(arguments)
+}
+
+#[test]
+fn questions_are_counted_by_the_rank_of_their_page() {
+    let questions = "# ours\nmutex\t/guide/threads.html\ndough\t/bread.html /\n";
+    let encoder = encoder();
+    let encoder = ["--encoder", encoder.to_str().unwrap()];
+    let run = eval(
+        questions,
+        &[&["--mode", "words,full"], &encoder[..]].concat(),
+    );
+    assert_eq!(run.code, 0, "{run:?}");
+    for mode in ["words", "full"] {
+        let row = run.stdout.lines().find(|line| line.starts_with(mode));
+        let counts = row.unwrap().split_whitespace().skip(1).take(3);
+        assert_eq!(counts.collect::<Vec<_>>(), ["2/2"; 3], "{run:?}");
+    }
+}
+
+#[test]
+fn questions_without_their_page_are_named() {
+    let run = eval("mutex\t/bread.html\n", &["--mode", "words", "--json"]);
     assert_eq!(run.code, 1, "{run:?}");
     let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(report["modes"][0]["found"]["10"], 0);
-    assert_eq!(
-        report["modes"][0]["missed"][0]["first"],
-        "/guide/threads.html"
-    );
+    let missed = &report["modes"][0]["missed"][0];
+    assert_eq!(missed["first"], "/guide/threads.html");
+}
 
-    fs::write(&queries, "mutex\t/missing.html\n").unwrap();
-    let error = failure([
-        "eval-site".as_ref(),
-        site.path().as_os_str(),
-        "--queries".as_ref(),
-        queries.as_os_str(),
-    ]);
+#[test]
+fn an_address_that_is_no_page_is_refused() {
+    let (_site, arguments) = asked("mutex\t/missing.html\n");
+    let error = failure(arguments);
     assert!(
         error.ends_with("line 1: /missing.html is not a page of the site"),
         "{error}"
