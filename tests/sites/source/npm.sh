@@ -1,0 +1,35 @@
+# What the build scripts of the generators for Node share, next to `common.sh`.
+. "$here/../common.sh"
+
+# npm_tools NAME: the packages of the lock file beside the script, installed anew when it changes.
+npm_tools() {
+  tools="$cache/$1"
+  if ! cmp -s "$here/package-lock.json" "$tools/installed.json"; then
+    mkdir -p "$tools"
+    rm -f "$tools/installed.json"
+    cp "$here/package.json" "$here/package-lock.json" "$tools"
+    (cd "$tools" && npm ci)
+    cp "$here/package-lock.json" "$tools/installed.json"
+  fi
+}
+
+# node_versions PACKAGE…: "package 1.2.3" for each as installed in $tools, and Node's version.
+node_versions() {
+  local package
+  for package; do
+    echo "$package $(node -p "require('$tools/node_modules/$package/package.json').version")"
+  done
+  echo "node $(node -p process.versions.node)"
+}
+
+# take_html FROM TO: copies the pages, and leaves out scripts, styles, fonts and pictures.
+take_html() {
+  rm -rf "$2"
+  mkdir -p "$2"
+  (cd "$1" && find . -name '*.html' -exec cp --parents -t "$2" {} +)
+}
+
+# admonition FILE: makes its block quotations boxes, in the syntax that these generators share.
+admonition() {
+  perl -0pi -e 's/((?:^> .*\n)+)/my $text = $1; $text =~ s{^> }{}gm; ":::tip\n\n$text\n:::\n"/gme' "$1"
+}
