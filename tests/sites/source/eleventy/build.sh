@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds the documentation with Eleventy: build.sh CONTENT_FOLDER OUT_FOLDER
+here="$(cd "$(dirname "$0")" && pwd)"
+. "$here/../npm.sh"
+out="$(realpath -m "$2")"
+npm_tools eleventy
+
+cp -r "$1" "$work/docs"
+cp -r "$here/_includes" "$here/"*.njk "$here/404.md" "$work/docs"
+cp "$here/eleventy.config.js" "$here/package.json" "$work"
+ln -s "$tools/node_modules" "$work/node_modules"
+cd "$work/docs"
+
+# page FILE NAVIGATION LINE…: adds its place in the navigation, named by its heading, and more.
+page() {
+  local key
+  key="$(sed -n 's/^# //p' "$1" | head -1)"
+  front_matter "$1" "eleventyNavigation: { key: $key, $2 }" "${@:3}"
+}
+page index.md 'order: 1'
+page guide/install.md 'order: 1, parent: Heron'
+page guide/requests.md 'order: 2, parent: Heron' 'tags: [network, code]'
+page guide/streams.md 'order: 3, parent: Heron' 'tags: [code]'
+page reference/options.md 'order: 4, parent: Heron'
+page reference/errors.md 'order: 5, parent: Heron'
+front_matter private.md 'title: Notes for maintainers' 'robots: noindex' 'eleventyExcludeFromCollections: true'
+
+cd "$work"
+nice -n 10 node_modules/.bin/eleventy --input=docs --output=site
+take site "$out"
+node_versions @11ty/eleventy @11ty/eleventy-plugin-syntaxhighlight markdown-it-anchor > "$out/GENERATOR"
