@@ -22,11 +22,11 @@ node_versions() {
   echo "node $(node -p process.versions.node)"
 }
 
-# take_html FROM TO: copies the pages, and leaves out scripts, styles, fonts and pictures.
-take_html() {
+# take FROM TO: makes a built site the folder's only content.
+take() {
   rm -rf "$2"
-  mkdir -p "$2"
-  (cd "$1" && find . -name '*.html' -exec cp --parents -t "$2" {} +)
+  mkdir -p "$(dirname "$2")"
+  cp -r "$1" "$2"
 }
 
 # admonition FILE: makes its block quotations boxes, in the syntax that these generators share.

@@ -3,6 +3,7 @@ import { defineConfig } from "astro/config";
 
 export default defineConfig({
   site: "https://example.org",
+  redirects: { "/install": "/guide/install/" },
   integrations: [
     starlight({
       title: "Heron",

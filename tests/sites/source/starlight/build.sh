@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Builds the documentation with Starlight: build.sh CONTENT_FOLDER OUT_FOLDER [--full]
-# With --full, the scripts, styles and the search that Starlight brings are kept.
+# Builds the documentation with Starlight: build.sh CONTENT_FOLDER OUT_FOLDER
 here="$(cd "$(dirname "$0")" && pwd)"
 . "$here/../npm.sh"
 out="$(realpath -m "$2")"
@@ -32,10 +31,5 @@ sed -i '0,/^```js$/s//```js title="birds.js"/' guide/requests.md
 
 cd "$project"
 nice -n 10 "$tools/node_modules/.bin/astro" build
-if [ "${3:-}" = --full ]; then
-  rm -rf "$out"
-  cp -r dist "$out"
-else
-  take_html dist "$out"
-fi
+take dist "$out"
 node_versions @astrojs/starlight astro pagefind > "$out/GENERATOR"

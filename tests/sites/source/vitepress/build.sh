@@ -14,5 +14,5 @@ perl -0pi -e 's/```sh\n(.*?)```\n/::: code-group\n\n```sh [Terminal]\n$1```\n\n:
 ln -s "$tools/node_modules" "$work/node_modules"
 
 (cd "$work" && nice -n 10 node_modules/.bin/vitepress build docs)
-take_html "$work/docs/.vitepress/dist" "$out"
+take "$work/docs/.vitepress/dist" "$out"
 node_versions vitepress > "$out/GENERATOR"
