@@ -29,18 +29,21 @@ pub fn links(bytes: &[u8], url: &str) -> Result<Vec<Link>, ExtractError> {
     let Some(base) = site().and_then(|site| site.join(url).ok()) else {
         return Ok(Vec::new());
     };
-    let found = content::roots(&html).into_iter().flat_map(|root| {
-        let elements = root.descendants().filter_map(ElementRef::wrap);
-        elements
-            .filter(|element| element.value().name() == "a")
-            .filter(move |element| !is_furniture(*element, root))
-            .collect::<Vec<_>>()
-    });
+    let found = content::Content::of(&html)
+        .roots
+        .into_iter()
+        .flat_map(|root| {
+            let elements = root.descendants().filter_map(ElementRef::wrap);
+            elements
+                .filter(|element| element.value().name() == "a")
+                .filter(move |element| !is_furniture(*element, root))
+                .collect::<Vec<_>>()
+        });
     Ok(found.filter_map(|element| link(element, &base)).collect())
 }
 
 /// A site's root: any address will do, since links are compared by their paths.
-fn site() -> Option<Url> {
+pub(super) fn site() -> Option<Url> {
     Url::parse("http://site.invalid/").ok()
 }
 
