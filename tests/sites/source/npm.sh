@@ -1,7 +1,8 @@
 # What the build scripts of the generators for Node share, next to `common.sh`.
 . "$here/../common.sh"
 
-# npm_tools NAME: the packages of the lock file beside the script, installed anew when it changes.
+# npm_tools NAME: the packages of the lock file beside the script, installed anew when it changes,
+# and an empty folder $project below them: generators write paths between the two into their output.
 npm_tools() {
   tools="$cache/$1"
   if ! cmp -s "$here/package-lock.json" "$tools/installed.json"; then
@@ -11,6 +12,9 @@ npm_tools() {
     (cd "$tools" && npm ci)
     cp "$here/package-lock.json" "$tools/installed.json"
   fi
+  project="$tools/project"
+  rm -rf "$project"
+  mkdir "$project"
 }
 
 # node_versions PACKAGE…: "package 1.2.3" for each as installed in $tools, and Node's version.

@@ -5,11 +5,10 @@ here="$(cd "$(dirname "$0")" && pwd)"
 out="$(realpath -m "$2")"
 npm_tools eleventy
 
-cp -r "$1" "$work/docs"
-cp -r "$here/_includes" "$here/"*.njk "$here/404.md" "$work/docs"
-cp "$here/eleventy.config.js" "$here/package.json" "$work"
-ln -s "$tools/node_modules" "$work/node_modules"
-cd "$work/docs"
+cp -r "$1" "$project/docs"
+cp -r "$here/_includes" "$here/"*.njk "$here/404.md" "$project/docs"
+cp "$here/eleventy.config.js" "$here/package.json" "$project"
+cd "$project/docs"
 
 # page FILE NAVIGATION LINE…: adds its place in the navigation, named by its heading, and more.
 page() {
@@ -25,7 +24,7 @@ page reference/options.md 'order: 4, parent: Heron'
 page reference/errors.md 'order: 5, parent: Heron'
 front_matter private.md 'title: Notes for maintainers' 'robots: noindex' 'eleventyExcludeFromCollections: true'
 
-cd "$work"
-nice -n 10 node_modules/.bin/eleventy --input=docs --output=site
+cd "$project"
+nice -n 10 "$tools/node_modules/.bin/eleventy" --input=docs --output=site
 take site "$out"
 node_versions @11ty/eleventy @11ty/eleventy-plugin-syntaxhighlight markdown-it-anchor > "$out/GENERATOR"

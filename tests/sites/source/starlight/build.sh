@@ -6,9 +6,6 @@ out="$(realpath -m "$2")"
 npm_tools starlight
 export ASTRO_TELEMETRY_DISABLED=1
 
-# Astro asks for its packages and the project to be below one folder other than the root.
-project="$tools/project"
-rm -rf "$project"
 mkdir -p "$project/src/content"
 cp -r "$1" "$project/src/content/docs"
 cp "$here/content.config.ts" "$project/src"
