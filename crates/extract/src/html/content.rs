@@ -50,7 +50,7 @@ const STRIPPED_TAGS: [&str; 22] = [
 /// Links that generators put beside headings and signatures, line numbers, lines of code that the
 /// page hides, text meant for the ear alone, lists of pages and sections, facts about a page such
 /// as its date, and questions whether it helped.
-const STRIPPED_CLASSES: [&str; 24] = [
+const STRIPPED_CLASSES: [&str; 26] = [
     "headerlink",
     "header-anchor",
     "hash-link",
@@ -73,7 +73,9 @@ const STRIPPED_CLASSES: [&str; 24] = [
     "toc",
     "toctree-wrapper",
     "post-meta",
+    "post-metadata",
     "post-tags",
+    "tags",
     "md-feedback",
 ];
 
@@ -164,15 +166,43 @@ fn is_note(aside: &Element) -> bool {
     aside.attr("role") == Some("note") || aside.classes().any(|class| NOTE_CLASSES.contains(&class))
 }
 
+/// Whether an element and everything in it is left out for what is in it or around it.
+pub(super) fn is_furniture(element: ElementRef<'_>) -> bool {
+    match element.value().name() {
+        "a" => is_bare_anchor(element) || is_page_turn(element) || is_edit_link(element),
+        "li" => element.child_elements().any(is_page_turn),
+        "span" => is_language_label(element),
+        _ => false,
+    }
+}
+
 /// Whether a link leads into its own page and shows only a sign such as `#`, `§` or `↩`.
-pub(super) fn is_bare_anchor(element: ElementRef<'_>) -> bool {
-    element.value().name() == "a"
-        && element
-            .attr("href")
-            .is_some_and(|href| href.starts_with('#'))
-        && !element
+fn is_bare_anchor(link: ElementRef<'_>) -> bool {
+    link.attr("href").is_some_and(|href| href.starts_with('#'))
+        && !link
             .text()
             .any(|text| text.chars().any(char::is_alphanumeric))
+}
+
+/// Whether a link leads to the page before or behind this one.
+fn is_page_turn(link: ElementRef<'_>) -> bool {
+    let mut relations = link.attr("rel").unwrap_or_default().split_whitespace();
+    link.value().name() == "a" && relations.any(|rel| matches!(rel, "prev" | "next"))
+}
+
+/// Whether a link leads to the page's source in an editor, as code hosts address it.
+fn is_edit_link(link: ElementRef<'_>) -> bool {
+    link.attr("href")
+        .is_some_and(|href| href.starts_with("http") && href.contains("/edit/"))
+}
+
+/// Whether an element names the language of the code that it stands above, as in VitePress.
+fn is_language_label(element: ElementRef<'_>) -> bool {
+    let is_code = |above: &Element| above.classes().any(|class| class.starts_with("language-"));
+    let above = element
+        .parent()
+        .and_then(|above| above.value().as_element());
+    element.value().classes().any(|class| class == "lang") && above.is_some_and(is_code)
 }
 
 #[cfg(test)]

@@ -51,10 +51,9 @@ pub(super) fn site() -> Option<Url> {
 fn is_furniture(element: ElementRef<'_>, root: ElementRef<'_>) -> bool {
     let above = element.ancestors().filter_map(ElementRef::wrap);
     let inside = above.take_while(|above| above.id() != root.id());
-    content::is_bare_anchor(element)
-        || std::iter::once(element)
-            .chain(inside)
-            .any(|element| content::is_stripped(element.value()))
+    std::iter::once(element)
+        .chain(inside)
+        .any(|element| content::is_stripped(element.value()) || content::is_furniture(element))
 }
 
 fn link(element: ElementRef<'_>, base: &Url) -> Option<Link> {

@@ -87,7 +87,7 @@ impl Census {
     fn open(&mut self, element: ElementRef<'_>, is_root: bool) {
         let (id, name) = (Some(element.id()), element.value().name());
         let is_furniture = content::is_stripped(element.value())
-            || content::is_bare_anchor(element)
+            || content::is_furniture(element)
             || name == "time";
         if !is_root && is_furniture {
             self.skipped = id;

@@ -239,6 +239,16 @@ fn a_heading_without_text_below_is_found_unless_a_deeper_one_follows() {
 }
 
 #[test]
+fn links_to_the_next_page_and_to_the_source_and_names_of_languages_are_left_out() {
+    let html = "<main><p>Some text and <a href='/y' rel=nofollow>a link</a></p><a href='https://code.example/x/edit/main/a.md'>Edit</a>\
+        <a href=/guide/edit/>how to edit</a><ul class=pages><li>← Previous<br><a href=/w rel=prev>W</a>\
+        <li>Next<br><a href=/z rel='nofollow next'>Z →</a></ul><a rel=next href=/z>Next: Z</a>\
+        <div class='language-js line-numbers-mode'><span class=lang>js</span><pre><code>let <span class=lang>x</span>\
+        </code></pre></div>";
+    assert_eq!(texts(html), ["Some text and a link\nhow to edit\nlet x"]);
+}
+
+#[test]
 fn a_heading_excluded_from_search_takes_its_section_along() {
     let html =
         "<main><h1>T</h1>a<h2 id=b data-search-exclude>B</h2><p>no<pre>no</pre><h3 id=c>C</h3>c";

@@ -117,8 +117,7 @@ impl Walker {
         } else if let Some(element) = ElementRef::wrap(node) {
             self.note_inner_id(element.value());
             let is_root = node.id() == root.id();
-            if !is_root
-                && (content::is_stripped(element.value()) || content::is_bare_anchor(element))
+            if !is_root && (content::is_stripped(element.value()) || content::is_furniture(element))
             {
                 self.skipped = Some(node.id());
                 self.exclude_section(element.value());
