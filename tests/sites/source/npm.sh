@@ -2,7 +2,8 @@
 . "$here/../common.sh"
 
 # npm_tools NAME: the packages of the lock file beside the script, installed anew when it changes,
-# and an empty folder $project below them: generators write paths between the two into their output.
+# and an empty folder $project below them. Starlight builds nowhere else, and names of assets hold a
+# hash of where they were built, so the folder stays the same from build to build.
 npm_tools() {
   tools="$cache/$1"
   if ! cmp -s "$here/package-lock.json" "$tools/installed.json"; then
