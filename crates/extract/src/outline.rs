@@ -17,6 +17,8 @@ pub struct Section {
 pub struct Outline {
     open: Vec<Heading>,
     current: Section,
+    /// Whether the current section goes on after deeper ones, below a heading read before.
+    resumed: bool,
     sections: Vec<Section>,
 }
 
@@ -38,19 +40,18 @@ impl Outline {
             text,
             anchor,
         });
-        self.current = Section {
-            anchor: self
-                .open
-                .iter()
-                .rev()
-                .find_map(|heading| heading.anchor.clone()),
-            headings: self
-                .open
-                .iter()
-                .map(|heading| heading.text.clone())
-                .collect(),
-            blocks: Vec::new(),
-        };
+        self.current = self.section();
+    }
+
+    /// Ends all sections of `level` and of deeper levels: what comes next belongs to the section
+    /// around them.
+    pub fn end(&mut self, level: u8) {
+        if self.open.iter().any(|heading| heading.level >= level) {
+            self.close_section();
+            self.open.retain(|heading| heading.level < level);
+            self.current = self.section();
+            self.resumed = true;
+        }
     }
 
     /// Adds a paragraph or the like to the current section; empty text is left out.
@@ -88,11 +89,26 @@ impl Outline {
         self.sections
     }
 
+    /// A section without text below the headings that are open.
+    fn section(&self) -> Section {
+        let headings = self.open.iter();
+        Section {
+            anchor: headings
+                .clone()
+                .rev()
+                .find_map(|heading| heading.anchor.clone()),
+            headings: headings.map(|heading| heading.text.clone()).collect(),
+            blocks: Vec::new(),
+        }
+    }
+
     fn close_section(&mut self) {
         let section = std::mem::take(&mut self.current);
-        if !section.headings.is_empty() || !section.blocks.is_empty() {
+        let has_heading = !self.resumed && !section.headings.is_empty();
+        if has_heading || !section.blocks.is_empty() {
             self.sections.push(section);
         }
+        self.resumed = false;
     }
 }
 
@@ -146,6 +162,41 @@ mod tests {
         assert_eq!(sections[1].headings, Vec::<String>::new());
         assert_eq!(sections[1].anchor.as_deref(), Some("a"));
         assert_eq!(sections[2].headings, ["B"]);
+    }
+
+    #[test]
+    fn a_section_goes_on_behind_deeper_ones_that_have_ended() {
+        let mut outline = Outline::default();
+        outline.heading(2, "A".to_owned(), Some("a".to_owned()));
+        for (entry, text) in [("f", ""), ("g", "after")] {
+            outline.heading(7, entry.to_owned(), Some(entry.to_owned()));
+            outline.block(format!("what {entry} does"));
+            outline.end(7);
+            outline.end(7);
+            outline.block(text.to_owned());
+        }
+        let sections = outline.finish("").into_iter();
+        let rows: Vec<_> = sections
+            .map(|section| {
+                (
+                    section.headings.join("/"),
+                    section.anchor,
+                    section.blocks.concat(),
+                )
+            })
+            .collect();
+        let row = |trail: &str, anchor: &str, text: &str| {
+            (trail.to_owned(), Some(anchor.to_owned()), text.to_owned())
+        };
+        assert_eq!(
+            rows,
+            [
+                row("A", "a", ""),
+                row("A/f", "f", "what f does"),
+                row("A/g", "g", "what g does"),
+                row("A", "a", "after")
+            ]
+        );
     }
 
     #[test]

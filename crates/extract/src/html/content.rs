@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use scraper::{ElementRef, Html, Selector, node::Element};
 
+use super::Mark;
+
 /// Where generators put the content, the surest first: our own and Pagefind's attributes; Sphinx
 /// (furo, pydata); MkDocs Material; Docusaurus; mdBook 0.5; then what HTML itself offers.
 const CONTENT: [&str; 11] = [
@@ -45,21 +47,36 @@ const STRIPPED_TAGS: [&str; 22] = [
     "map",
 ];
 
-/// Links that generators put beside headings, line numbers, copy buttons' labels, lines of code
-/// that the page hides, and text meant for the ear alone.
-const STRIPPED_CLASSES: [&str; 12] = [
+/// Links that generators put beside headings and signatures, line numbers, lines of code that the
+/// page hides, text meant for the ear alone, lists of pages and sections, facts about a page such
+/// as its date, and questions whether it helped.
+const STRIPPED_CLASSES: [&str; 26] = [
     "headerlink",
     "header-anchor",
     "hash-link",
     "sl-anchor-link",
     "anchor-link",
+    "viewcode-link",
     "linenos",
+    "lineno",
+    "ln",
+    "lnt",
     "line-numbers-wrapper",
     "boring",
     "sr-only",
     "visually-hidden",
     "visuallyhidden",
     "skip-link",
+    "breadcrumb",
+    "breadcrumbs",
+    "pagination",
+    "toc",
+    "toctree-wrapper",
+    "post-meta",
+    "post-metadata",
+    "post-tags",
+    "tags",
+    "md-feedback",
 ];
 
 const STRIPPED_ATTRIBUTES: [&str; 2] = ["data-siskin-ignore", "data-pagefind-ignore"];
@@ -74,14 +91,33 @@ static SELECTORS: LazyLock<Vec<Selector>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The elements that hold the page's content: all outermost matches of the first selector that
-/// matches, in the page's order.
-pub(super) fn roots(html: &Html) -> Vec<ElementRef<'_>> {
-    SELECTORS
-        .iter()
-        .map(|selector| outermost(html, selector))
-        .find(|found| !found.is_empty())
-        .unwrap_or_default()
+/// The content of a page.
+#[derive(Default)]
+pub(super) struct Content<'a> {
+    /// The elements that hold it: all outermost matches of the first selector that matches, in the
+    /// page's order.
+    pub(super) roots: Vec<ElementRef<'a>>,
+    /// The attribute that marks it, if one does.
+    pub(super) mark: Option<Mark>,
+}
+
+impl<'a> Content<'a> {
+    pub(super) fn of(html: &'a Html) -> Self {
+        let found = SELECTORS
+            .iter()
+            .map(|selector| outermost(html, selector))
+            .enumerate()
+            .find(|(_, roots)| !roots.is_empty());
+        let Some((selector, roots)) = found else {
+            return Self::default();
+        };
+        let mark = match selector {
+            0 => Some(Mark::Siskin),
+            1 => Some(Mark::Pagefind),
+            _ => None,
+        };
+        Self { roots, mark }
+    }
 }
 
 fn outermost<'a>(html: &'a Html, selector: &Selector) -> Vec<ElementRef<'a>> {
@@ -103,27 +139,70 @@ pub(super) fn is_stripped(element: &Element) -> bool {
         || STRIPPED_ATTRIBUTES
             .iter()
             .any(|name| element.attr(name).is_some())
+        || is_excluded(element)
         || element.attr("aria-hidden") == Some("true")
         || matches!(element.attr("role"), Some("navigation" | "search"))
+        || element.attr("style").is_some_and(cannot_be_selected)
         || element
             .classes()
             .any(|class| STRIPPED_CLASSES.contains(&class))
         || (element.name() == "aside" && !is_note(element))
 }
 
+/// Whether MkDocs Material keeps an element, or the section below a heading, out of its index.
+pub(super) fn is_excluded(element: &Element) -> bool {
+    element.attr("data-search-exclude").is_some()
+}
+
+/// Whether a style keeps readers from copying the element: line numbers and prompts.
+fn cannot_be_selected(style: &str) -> bool {
+    style.split(';').any(|declaration| {
+        let mut words = declaration.split(':').map(str::trim);
+        words.next() == Some("user-select") && words.next() == Some("none")
+    })
+}
+
 fn is_note(aside: &Element) -> bool {
     aside.attr("role") == Some("note") || aside.classes().any(|class| NOTE_CLASSES.contains(&class))
 }
 
+/// Whether an element and everything in it is left out for what is in it or around it.
+pub(super) fn is_furniture(element: ElementRef<'_>) -> bool {
+    match element.value().name() {
+        "a" => is_bare_anchor(element) || is_page_turn(element) || is_edit_link(element),
+        "li" => element.child_elements().any(is_page_turn),
+        "span" => is_language_label(element),
+        _ => false,
+    }
+}
+
 /// Whether a link leads into its own page and shows only a sign such as `#`, `§` or `↩`.
-pub(super) fn is_bare_anchor(element: ElementRef<'_>) -> bool {
-    element.value().name() == "a"
-        && element
-            .attr("href")
-            .is_some_and(|href| href.starts_with('#'))
-        && !element
+fn is_bare_anchor(link: ElementRef<'_>) -> bool {
+    link.attr("href").is_some_and(|href| href.starts_with('#'))
+        && !link
             .text()
             .any(|text| text.chars().any(char::is_alphanumeric))
+}
+
+/// Whether a link leads to the page before or behind this one.
+fn is_page_turn(link: ElementRef<'_>) -> bool {
+    let mut relations = link.attr("rel").unwrap_or_default().split_whitespace();
+    link.value().name() == "a" && relations.any(|rel| matches!(rel, "prev" | "next"))
+}
+
+/// Whether a link leads to the page's source in an editor, as code hosts address it.
+fn is_edit_link(link: ElementRef<'_>) -> bool {
+    link.attr("href")
+        .is_some_and(|href| href.starts_with("http") && href.contains("/edit/"))
+}
+
+/// Whether an element names the language of the code that it stands above, as in VitePress.
+fn is_language_label(element: ElementRef<'_>) -> bool {
+    let is_code = |above: &Element| above.classes().any(|class| class.starts_with("language-"));
+    let above = element
+        .parent()
+        .and_then(|above| above.value().as_element());
+    element.value().classes().any(|class| class == "lang") && above.is_some_and(is_code)
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub(super) struct Head {
     pub(super) no_index: bool,
     /// `<meta http-equiv=refresh>` that names another page.
     pub(super) redirects: bool,
+    /// `<link rel=canonical>`: where the site says that the page is published.
+    pub(super) canonical: Option<String>,
 }
 
 impl Head {
@@ -37,6 +39,9 @@ impl Head {
         for element in parts.flat_map(|part| part.descendent_elements()) {
             match element.value().name() {
                 "meta" => head.read_meta(element.value()),
+                "link" if element.attr("rel") == Some("canonical") => {
+                    head.canonical = element.attr("href").map(str::to_owned);
+                }
                 "title" if head.title.is_none() => head.title = title(element),
                 _ => {}
             }

@@ -29,18 +29,21 @@ pub fn links(bytes: &[u8], url: &str) -> Result<Vec<Link>, ExtractError> {
     let Some(base) = site().and_then(|site| site.join(url).ok()) else {
         return Ok(Vec::new());
     };
-    let found = content::roots(&html).into_iter().flat_map(|root| {
-        let elements = root.descendants().filter_map(ElementRef::wrap);
-        elements
-            .filter(|element| element.value().name() == "a")
-            .filter(move |element| !is_furniture(*element, root))
-            .collect::<Vec<_>>()
-    });
+    let found = content::Content::of(&html)
+        .roots
+        .into_iter()
+        .flat_map(|root| {
+            let elements = root.descendants().filter_map(ElementRef::wrap);
+            elements
+                .filter(|element| element.value().name() == "a")
+                .filter(move |element| !is_furniture(*element, root))
+                .collect::<Vec<_>>()
+        });
     Ok(found.filter_map(|element| link(element, &base)).collect())
 }
 
 /// A site's root: any address will do, since links are compared by their paths.
-fn site() -> Option<Url> {
+pub(super) fn site() -> Option<Url> {
     Url::parse("http://site.invalid/").ok()
 }
 
@@ -48,10 +51,9 @@ fn site() -> Option<Url> {
 fn is_furniture(element: ElementRef<'_>, root: ElementRef<'_>) -> bool {
     let above = element.ancestors().filter_map(ElementRef::wrap);
     let inside = above.take_while(|above| above.id() != root.id());
-    content::is_bare_anchor(element)
-        || std::iter::once(element)
-            .chain(inside)
-            .any(|element| content::is_stripped(element.value()))
+    std::iter::once(element)
+        .chain(inside)
+        .any(|element| content::is_stripped(element.value()) || content::is_furniture(element))
 }
 
 fn link(element: ElementRef<'_>, base: &Url) -> Option<Link> {

@@ -7,9 +7,10 @@ mod content;
 mod encoding;
 mod head;
 mod links;
+mod listing;
 mod walk;
 
-use scraper::Html;
+use scraper::{ElementRef, Html};
 use siskin_core::page::Page;
 
 pub use links::{Link, links};
@@ -25,6 +26,8 @@ pub enum Reading {
         page: Page,
         /// Whether bytes that mean nothing in the page's encoding were replaced by U+FFFD.
         replaced_bad_bytes: bool,
+        /// What marks its content, if its author did.
+        mark: Option<Mark>,
     },
     /// The page asks robots to stay away.
     NoIndex,
@@ -32,10 +35,21 @@ pub enum Reading {
     Redirect,
     /// The page has neither text nor a heading.
     Empty,
+    /// The page only lists other pages of its site.
+    ListsPages,
+}
+
+/// An attribute by which authors mark the content of their pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// `data-siskin-body`
+    Siskin,
+    /// `data-pagefind-body`
+    Pagefind,
 }
 
 /// The page in `bytes`, or `None` if there is nothing to index: the page says `noindex`, only
-/// redirects, or holds no text. `url` is taken over as it is.
+/// redirects, only lists other pages, or holds no text. `url` is taken over as it is.
 ///
 /// The encoding is that of the byte order mark, else of `<meta charset>`, else UTF-8. Broken
 /// HTML is read as browsers read it.
@@ -46,7 +60,7 @@ pub enum Reading {
 pub fn page(bytes: &[u8], url: &str) -> Result<Option<Page>, ExtractError> {
     match read(bytes, url)? {
         Reading::Page { page, .. } => Ok(Some(page)),
-        Reading::NoIndex | Reading::Redirect | Reading::Empty => Ok(None),
+        Reading::NoIndex | Reading::Redirect | Reading::Empty | Reading::ListsPages => Ok(None),
     }
 }
 
@@ -65,13 +79,18 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
     if head.redirects {
         return Ok(Reading::Redirect);
     }
-    let page = page_of(&html, head, url);
+    let content = content::Content::of(&html);
+    if listing::only_lists_pages(&content.roots, &head, url) {
+        return Ok(Reading::ListsPages);
+    }
+    let page = page_of(&content.roots, head, url);
     if page.passages.is_empty() {
         return Ok(Reading::Empty);
     }
     Ok(Reading::Page {
         page,
         replaced_bad_bytes,
+        mark: content.mark,
     })
 }
 
@@ -90,10 +109,10 @@ pub(crate) fn fragment_blocks(html: &str) -> Vec<String> {
         .collect()
 }
 
-fn page_of(html: &Html, head: head::Head, url: &str) -> Page {
+fn page_of(roots: &[ElementRef<'_>], head: head::Head, url: &str) -> Page {
     let mut walker = walk::Walker::default();
-    for root in content::roots(html) {
-        walker.walk(*root);
+    for root in roots {
+        walker.walk(**root);
     }
     let title = walker.title().map(str::to_owned).or(head.title);
     let outline: Outline = walker.finish();

@@ -115,6 +115,27 @@ fn sphinx_puts_the_id_on_the_section() {
 }
 
 #[test]
+fn a_term_with_an_id_is_a_heading_until_its_list_ends() {
+    let html = "<main><h1>T</h1><h2 id=api>API</h2><dl><dt id=c>class C<a class=headerlink href='#c'>¶</a><dd>\
+        <p>what C is</p><dl><dt id=c.f>f()<a><span class=viewcode-link>[source]</span></a><dd>does f\
+        <dl><dt>Returns<dd>x</dl></dl><p>more of C</dl><p>end<dl><dt id=a>a<dt id=b>b<dd>both</dl>\
+        <dl><dt>plain<dd>text</dl><h2 id=z>Z</h2>z";
+    assert_eq!(
+        outline(html),
+        [
+            row("API > class C", "c", "what C is"),
+            row("API > class C > f()", "c.f", "does f\nReturns\nx"),
+            row("API > class C", "c", "more of C"),
+            row("API", "api", "end"),
+            row("API > a", "a", "a"),
+            row("API > b", "b", "both"),
+            row("API", "api", "plain\ntext"),
+            row("Z", "z", "z")
+        ]
+    );
+}
+
+#[test]
 fn links_beside_headings_are_no_text_but_may_carry_the_id() {
     for (heading, anchor) in [
         ("<h2 id=x><a class=header href='#x'>Sub</a></h2>", "x"),
@@ -183,10 +204,69 @@ fn code_is_kept_with_single_spaces_and_without_hidden_lines_and_line_numbers() {
 }
 
 #[test]
+fn line_numbers_in_a_column_or_before_each_line_are_left_out() {
+    for html in [
+        "<div class=chroma><table class=lntable><tr><td class=lntd><pre><code><span class=lnt>1\n</span>\
+        <span class=lnt>2\n</span></code></pre></td><td class=lntd><pre><code>a\nb\n</code></pre></table></div>",
+        "<pre><code><span class=line><span class=ln>1</span><span class=cl>a\n</span></span><span class=line>\
+        <span class=ln>2</span><span class=cl>b\n</span></span></code></pre>",
+        "<pre><code><span style='white-space:pre; -webkit-user-select:none;user-select: none;color:#7f7f7f'>1</span>\
+        <span>a\n</span><span style='user-select:none'>2</span><span style='user-select:all'>b\n</span></code></pre>",
+        "<table class=highlighttable><tr><td class=linenos><div class=linenodiv><pre>1\n2</pre></div><td class=code>\
+        <pre><code><a id=line-1 href='#line-1'></a>a\n<a id=line-2 href='#line-2'></a>b\n</code></pre></table>",
+        "<table class=rouge-table><tr><td class='gutter gl'><pre class=lineno>1\n2</pre></td><td class=code><pre>a\nb</pre></table>",
+    ] {
+        let html = format!("<main><p>See</p>{html}<p>end");
+        assert_eq!(texts(&html), ["See\na b\nend"], "{html}");
+    }
+}
+
+#[test]
+fn lists_of_pages_and_sections_and_facts_about_the_page_are_left_out() {
+    let html = "<main><div class=breadcrumbs><a href=/>Home</a> » Guide</div><h1>T</h1>\
+        <div class=post-meta>1 May · 2 min read</div><div class=toc><ul><li>A</ul></div><p>a\
+        <p data-search-exclude>no<div class='toctree-wrapper compound'><ul><li>b</ul></div>\
+        <ul class='pagination pagination-default'><li>1</ul><ul class=post-tags><li>tag</ul>\
+        <form class=md-feedback>Helpful?</form></main>";
+    assert_eq!(texts(html), ["a"]);
+}
+
+#[test]
 fn a_heading_without_text_below_is_found_unless_a_deeper_one_follows() {
     let html = "<main><h1>T</h1><h2>A</h2><h3>B</h3><h2 id=c>C</h2><h2></h2>";
     assert_eq!(outline(html), [row("A > B", "", "B"), row("C", "c", "C")]);
     assert_eq!(outline("<main><h1 id=t>T</h1>"), [row("", "t", "T")]);
+}
+
+#[test]
+fn links_to_the_next_page_and_to_the_source_and_names_of_languages_are_left_out() {
+    let html = "<main><p>Some text and <a href='/y' rel=nofollow>a link</a></p><a href='https://code.example/x/edit/main/a.md'>Edit</a>\
+        <a href=/guide/edit/>how to edit</a><ul class=pages><li>← Previous<br><a href=/w rel=prev>W</a>\
+        <li>Next<br><a href=/z rel='nofollow next'>Z →</a></ul><a rel=next href=/z>Next: Z</a>\
+        <div class='language-js line-numbers-mode'><span class=lang>js</span><pre><code>let <span class=lang>x</span>\
+        </code></pre></div>";
+    assert_eq!(texts(html), ["Some text and a link\nhow to edit\nlet x"]);
+}
+
+#[test]
+fn a_heading_excluded_from_search_takes_its_section_along() {
+    let html =
+        "<main><h1>T</h1>a<h2 id=b data-search-exclude>B</h2><p>no<pre>no</pre><h3 id=c>C</h3>c";
+    assert_eq!(outline(html), [row("", "", "a"), row("C", "c", "c")]);
+}
+
+#[test]
+fn the_attribute_that_marks_the_content_is_told() {
+    let mark = |html: &str| match read_outcome(html) {
+        Reading::Page { mark, .. } => mark,
+        _ => None,
+    };
+    assert_eq!(mark("<main data-pagefind-body>x"), Some(Mark::Pagefind));
+    assert_eq!(
+        mark("<main data-pagefind-body><p data-siskin-body>x"),
+        Some(Mark::Siskin)
+    );
+    assert_eq!(mark("<main>x"), None);
 }
 
 #[test]
@@ -206,6 +286,10 @@ fn pages_that_are_not_to_be_indexed_say_why() {
     );
     assert_eq!(outcome("<main><img alt=x> ¶</main><p>x"), Reading::Empty);
     assert_eq!(outcome(""), Reading::Empty);
+    assert_eq!(
+        outcome("<main><h1>Tag</h1><a href=/y>Y</a>"),
+        Reading::ListsPages
+    );
     for kept in [
         "<meta name=robots content='noarchive'>",
         "<meta http-equiv=refresh content=30>",

@@ -63,6 +63,9 @@ const ENDS_HEADING: [&str; 9] = [
     "ul",
 ];
 
+/// Level of a heading made of a term in a list of definitions; a list within it is one deeper.
+const TERM_LEVEL: u8 = 7;
+
 /// Reads the sections of a page.
 #[derive(Default)]
 pub(super) struct Walker {
@@ -72,6 +75,9 @@ pub(super) struct Walker {
     heading: Option<OpenHeading>,
     skipped: Option<NodeId>,
     open_pre: usize,
+    open_lists: u8,
+    /// Whether the section is excluded from search, up to the next heading.
+    is_excluded: bool,
 }
 
 struct OpenHeading {
@@ -111,18 +117,27 @@ impl Walker {
         } else if let Some(element) = ElementRef::wrap(node) {
             self.note_inner_id(element.value());
             let is_root = node.id() == root.id();
-            if !is_root
-                && (content::is_stripped(element.value()) || content::is_bare_anchor(element))
+            if !is_root && (content::is_stripped(element.value()) || content::is_furniture(element))
             {
                 self.skipped = Some(node.id());
+                self.exclude_section(element.value());
             } else {
                 self.open_element(element);
             }
         }
     }
 
+    /// Drops what stands below a heading that MkDocs Material keeps out of its search index.
+    fn exclude_section(&mut self, element: &Element) {
+        if heading_level(element.name()).is_some() && content::is_excluded(element) {
+            self.end_block();
+            self.is_excluded = true;
+        }
+    }
+
     fn text(&mut self, text: &str) {
-        if self.open_pre > 0 {
+        if self.is_excluded {
+        } else if self.open_pre > 0 {
             self.buffer.push_lines(text);
         } else {
             self.buffer.push(text);
@@ -134,12 +149,13 @@ impl Walker {
         if self.heading.is_some() && ENDS_HEADING.contains(&name) {
             self.end_heading();
         }
-        if let Some(level) = heading_level(name) {
+        if let Some(level) = heading_level(name).or_else(|| self.term_level(element.value())) {
             self.begin_heading(level, element);
         } else {
             self.border(name);
         }
         self.open_pre += usize::from(name == "pre");
+        self.open_lists = self.open_lists.saturating_add(u8::from(name == "dl"));
     }
 
     fn close(&mut self, node: NodeRef<'_, Node>) {
@@ -162,6 +178,16 @@ impl Walker {
         } else {
             self.border(name);
         }
+        if name == "dl" {
+            self.open_lists = self.open_lists.saturating_sub(1);
+            self.outline.end(TERM_LEVEL.saturating_add(self.open_lists));
+        }
+    }
+
+    /// The level of a term that can be linked to, such as a function's signature.
+    fn term_level(&self, element: &Element) -> Option<u8> {
+        let is_term = element.name() == "dt" && self.open_pre == 0 && id_of(element).is_some();
+        is_term.then(|| TERM_LEVEL.saturating_add(self.open_lists.saturating_sub(1)))
     }
 
     /// Separates what stands before and after the edge of an element.
@@ -185,6 +211,7 @@ impl Walker {
 
     fn begin_heading(&mut self, level: u8, element: ElementRef<'_>) {
         self.end_block();
+        self.is_excluded = false;
         self.heading = Some(OpenHeading {
             node: element.id(),
             level,
@@ -222,7 +249,7 @@ impl Walker {
     }
 }
 
-fn heading_level(name: &str) -> Option<u8> {
+pub(super) fn heading_level(name: &str) -> Option<u8> {
     match name.as_bytes() {
         [b'h', digit @ b'1'..=b'6'] => Some(digit - b'0'),
         _ => None,

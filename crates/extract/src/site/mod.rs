@@ -15,7 +15,7 @@ use siskin_core::page::Page;
 pub use self::walk::{Listing, SourceFile, percent_encoded, walk};
 use crate::{
     ExtractError,
-    html::{self, Reading},
+    html::{self, Mark, Reading},
 };
 
 /// A file or folder that was left out.
@@ -41,7 +41,13 @@ pub enum SkipReason {
     NotFoundPage,
     /// It repeats the whole book (`print.html`) or its contents (`toc.html`), made by mdBook.
     BookSummary,
-    /// A folder with an index that `siskin index` wrote.
+    /// It only lists other pages: tags, archives, the contents of a folder.
+    ListsPages,
+    /// Sphinx's own files, and what it adds to the documents: indexes, the search page, sources.
+    SphinxExtra,
+    /// Other pages of the site mark their content with `data-pagefind-body`, and this one does not.
+    Unmarked,
+    /// A folder with an index that `siskin index` or Pagefind wrote.
     SearchIndex,
     /// A symbolic link that leads out of the site or nowhere.
     LinkOutside,
@@ -75,6 +81,9 @@ impl fmt::Display for SkipReason {
             Self::Empty => f.write_str("no text in its main content"),
             Self::NotFoundPage => f.write_str("shown for missing pages"),
             Self::BookSummary => f.write_str("repeats the book"),
+            Self::ListsPages => f.write_str("only lists other pages"),
+            Self::SphinxExtra => f.write_str("added by Sphinx to the documents"),
+            Self::Unmarked => f.write_str("without data-pagefind-body, which other pages have"),
             Self::SearchIndex => f.write_str("a search index"),
             Self::LinkOutside => f.write_str("a link that leads out of the site or nowhere"),
             Self::LinkInside => f.write_str("a link to a part of the site"),
@@ -107,7 +116,8 @@ pub struct Progress {
 /// Reads all pages of the site in `folder`, on all cores; `on_progress` is called after each
 /// file, from any thread. The result does not depend on the number of cores.
 ///
-/// A page that equals an earlier one in everything but its address is left out.
+/// A page that equals an earlier one in everything but its address is left out. If some page marks
+/// its content with `data-pagefind-body`, pages that mark nothing are left out, as Pagefind does.
 ///
 /// # Errors
 /// Those of [`walk`], and [`ExtractError::NothingToIndex`] when no page is left.
@@ -135,8 +145,18 @@ enum Outcome {
     Page {
         page: Page,
         replaced_bad_bytes: bool,
+        mark: Option<Mark>,
     },
     Skip(SkipReason),
+}
+
+impl Outcome {
+    fn mark(&self) -> Option<Mark> {
+        match self {
+            Self::Page { mark, .. } => *mark,
+            Self::Skip(_) => None,
+        }
+    }
 }
 
 fn read_file(folder: &Path, file: &SourceFile) -> Outcome {
@@ -152,13 +172,16 @@ fn read_file(folder: &Path, file: &SourceFile) -> Outcome {
         Ok(Reading::Page {
             page,
             replaced_bad_bytes,
+            mark,
         }) => Outcome::Page {
             page,
             replaced_bad_bytes,
+            mark,
         },
         Ok(Reading::NoIndex) => Outcome::Skip(SkipReason::NoIndex),
         Ok(Reading::Redirect) => Outcome::Skip(SkipReason::Redirect),
         Ok(Reading::Empty) => Outcome::Skip(SkipReason::Empty),
+        Ok(Reading::ListsPages) => Outcome::Skip(SkipReason::ListsPages),
         Err(error) => unreadable(error.to_string()),
     }
 }
@@ -173,7 +196,11 @@ fn is_book_summary(path: &Path, bytes: &[u8]) -> bool {
 }
 
 fn report(listing: Listing, outcomes: Vec<Outcome>) -> SiteReport {
-    let mut collector = Collector::default();
+    let is_marked = |outcome: &Outcome| outcome.mark() == Some(Mark::Pagefind);
+    let mut collector = Collector {
+        marked_only: outcomes.iter().any(is_marked),
+        ..Collector::default()
+    };
     collector.report.skipped = listing.skipped;
     for (file, outcome) in listing.files.into_iter().zip(outcomes) {
         collector.add(file.path, outcome);
@@ -186,6 +213,8 @@ fn report(listing: Listing, outcomes: Vec<Outcome>) -> SiteReport {
 #[derive(Default)]
 struct Collector {
     report: SiteReport,
+    /// Whether pages that do not mark their content are left out.
+    marked_only: bool,
     /// Pages of the report by title and first text.
     by_start: BTreeMap<(String, String), Vec<usize>>,
 }
@@ -194,9 +223,14 @@ impl Collector {
     fn add(&mut self, path: PathBuf, outcome: Outcome) {
         match outcome {
             Outcome::Skip(reason) => self.report.skipped.push(Skipped { path, reason }),
+            Outcome::Page { mark: None, .. } if self.marked_only => {
+                let reason = SkipReason::Unmarked;
+                self.report.skipped.push(Skipped { path, reason });
+            }
             Outcome::Page {
                 page,
                 replaced_bad_bytes,
+                ..
             } => self.add_page(path, page, replaced_bad_bytes),
         }
     }

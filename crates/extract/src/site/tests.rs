@@ -11,6 +11,10 @@ fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     folder
 }
 
+fn pages_of(files: &[(&str, &[u8])]) -> SiteReport {
+    pages(folder(files).path(), |_| ()).expect("pages")
+}
+
 fn html(text: &str) -> Vec<u8> {
     format!("<title>{text}</title><main><p>{text}</main>").into_bytes()
 }
@@ -82,8 +86,10 @@ fn what_is_no_page_is_left_out_and_named() {
         ("print.html", b"<!-- Book generated using mdBook --><main>f"),
         ("g/print.html", b"<main>how to print"),
         (".git/x.html", b"<main>x"),
-        ("siskin/siskin.json", b"{}"),
-        ("siskin/demo.html", b"<main>x"),
+        (
+            "tags/index.html",
+            b"<main><h1>Tags</h1><a href=/a.html>page</a>",
+        ),
     ]);
     let report = pages(folder.path(), |_| ()).expect("pages");
     assert_eq!(urls(&report), ["/a.html", "/c/", "/g/print.html"]);
@@ -95,7 +101,7 @@ fn what_is_no_page_is_left_out_and_named() {
         ("moved.html", "only redirects"),
         ("noindex.html", "says noindex"),
         ("print.html", "repeats the book"),
-        ("siskin", "a search index"),
+        ("tags/index.html", "only lists other pages"),
     ];
     assert_eq!(
         skipped(&report),
@@ -106,6 +112,84 @@ fn what_is_no_page_is_left_out_and_named() {
             .skipped
             .iter()
             .any(|skipped| skipped.reason.is_problem())
+    );
+}
+
+#[test]
+fn folders_with_a_search_index_are_left_out() {
+    let report = pages_of(&[
+        ("a.html", b"<main>a"),
+        ("siskin/siskin.json", b"{}"),
+        ("siskin/demo.html", b"<main>x"),
+        ("docs/pagefind/pagefind-entry.json", b"{}"),
+        ("docs/pagefind/demo.html", b"<main>x"),
+    ]);
+    assert_eq!(urls(&report), ["/a.html"]);
+    let expected = ["docs/pagefind", "siskin"];
+    assert_eq!(
+        skipped(&report),
+        expected.map(|path| (path.to_owned(), "a search index".to_owned()))
+    );
+}
+
+#[test]
+fn what_sphinx_adds_to_its_documents_is_left_out() {
+    let options = ("v1/_static/documentation_options.js", b"".as_slice());
+    let names = [
+        "genindex.html",
+        "search.html",
+        "v1/_modules/x.html",
+        "v1/_static/macros.html",
+        "v1/genindex-A.html",
+        "v1/guide/search.html",
+        "v1/py-modindex/index.html",
+        "v1/search.html",
+    ];
+    let pages: Vec<_> = names.iter().map(|name| (*name, html(name))).collect();
+    let mut files: Vec<_> = pages
+        .iter()
+        .map(|(name, content)| (*name, content.as_slice()))
+        .collect();
+    files.push(options);
+    let report = pages_of(&files);
+    assert_eq!(
+        urls(&report),
+        ["/genindex.html", "/search.html", "/v1/guide/search.html"]
+    );
+    let reason = "added by Sphinx to the documents";
+    let left_out = [
+        "v1/_modules",
+        "v1/_static",
+        "v1/genindex-A.html",
+        "v1/py-modindex",
+        "v1/search.html",
+    ];
+    assert_eq!(
+        skipped(&report),
+        left_out.map(|path| (path.to_owned(), reason.to_owned()))
+    );
+}
+
+#[test]
+fn pages_that_mark_no_content_are_left_out_where_others_do_so_for_pagefind() {
+    let site = [
+        ("a.html", b"<main data-pagefind-body>a".as_slice()),
+        ("b.html", b"<main>b"),
+        ("c.html", b"<main data-siskin-body>c"),
+    ];
+    let report = pages_of(&site);
+    assert_eq!(urls(&report), ["/a.html", "/c.html"]);
+    assert_eq!(
+        skipped(&report),
+        [(
+            "b.html".to_owned(),
+            "without data-pagefind-body, which other pages have".to_owned()
+        )]
+    );
+    assert_eq!(
+        urls(&pages_of(&site[1..])),
+        ["/b.html", "/c.html"],
+        "our own mark asks nothing of other pages"
     );
 }
 

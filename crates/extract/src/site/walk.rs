@@ -10,6 +10,12 @@ use std::{
 use super::{SkipReason, Skipped};
 use crate::ExtractError;
 
+/// Files that tell a folder with a search index: ours and Pagefind's.
+const SEARCH_INDEXES: [&str; 2] = ["siskin.json", "pagefind-entry.json"];
+
+/// What Sphinx writes beside the documents, as files or, with its builder `dirhtml`, as folders.
+const SPHINX_EXTRAS: [&str; 5] = ["_static", "_sources", "_modules", "genindex", "search"];
+
 /// A file that is taken for a page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourceFile {
@@ -33,8 +39,8 @@ pub struct Listing {
 
 /// The `.html` and `.htm` files below `folder`, in order of their paths.
 ///
-/// Left out are folders with a `siskin.json`, hidden folders, `node_modules`, `404.html` and
-/// symbolic links. If `a.html` and `a.htm` or the like have one address, the first is kept.
+/// Left out are folders with a search index, hidden folders, `node_modules`, what Sphinx adds to its
+/// documents, `404.html` and symbolic links. If `a.html` and `a.htm` or the like have one address, the first is kept.
 ///
 /// # Errors
 /// When the folder does not exist, holds no HTML, or some folder in it cannot be listed.
@@ -111,6 +117,8 @@ impl Walk {
             self.listing.other_files += 1;
         } else if path.file_stem() == Some(OsStr::new("404")) {
             self.skip(path, SkipReason::NotFoundPage);
+        } else if self.is_sphinx_extra(&path) {
+            self.skip(path, SkipReason::SphinxExtra);
         } else {
             self.listing.files.push(SourceFile {
                 url: url(&path),
@@ -125,11 +133,26 @@ impl Walk {
         if name.as_encoded_bytes().starts_with(b".") || name == "node_modules" {
             return false;
         }
-        let is_index = self.root.join(path).join("siskin.json").is_file();
-        if is_index {
+        let absolute = self.root.join(path);
+        let is_index = |file: &&str| absolute.join(file).is_file();
+        if SEARCH_INDEXES.iter().any(is_index) {
             self.skip(path.to_owned(), SkipReason::SearchIndex);
+        } else if self.is_sphinx_extra(path) {
+            self.skip(path.to_owned(), SkipReason::SphinxExtra);
+        } else {
+            return true;
         }
-        !is_index
+        false
+    }
+
+    /// Whether a file or folder lies at the root of what Sphinx built and is none of the documents.
+    fn is_sphinx_extra(&self, path: &Path) -> bool {
+        let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default();
+        let is_named = SPHINX_EXTRAS.contains(&name)
+            || name.starts_with("genindex-")
+            || name.ends_with("-modindex");
+        let options = path.with_file_name("_static/documentation_options.js");
+        is_named && self.root.join(options).is_file()
     }
 
     fn link(&mut self, path: PathBuf) {
