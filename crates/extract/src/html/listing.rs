@@ -7,12 +7,25 @@ use url::Url;
 
 use super::{content, head::Head, links, walk};
 
-/// A page is a list if links to other pages make up so much of its text, in percent.
-const LINKED_PERCENT: usize = 60;
+/// A page is a list if links to other pages make up so much of its text, in percent: of pages that
+/// introduce a chapter, whose links stand in sentences, almost none has so many.
+const LINKED_PERCENT: usize = 90;
+/// The same for a page whose address has one of [`LIST_NAMES`].
+const LINKED_PERCENT_OF_NAMED: usize = 60;
+/// Folders and files that generators write lists to.
+const LIST_NAMES: [&str; 7] = [
+    "tags",
+    "tag",
+    "categories",
+    "category",
+    "archive",
+    "archives",
+    "authors",
+];
 
 /// Whether the page with the content `roots` at the address `url` within its site only lists other pages.
 ///
-/// It does if most of its text below the title stands in links to them, or if every heading below
+/// It does if nearly all of its text below the title stands in links to them, or if every heading below
 /// the title is such a link and more text follows the first one than comes before it. The site's
 /// first page is not asked: it is looked for by its own name.
 pub(super) fn only_lists_pages(roots: &[ElementRef<'_>], head: &Head, url: &str) -> bool {
@@ -23,7 +36,16 @@ pub(super) fn only_lists_pages(roots: &[ElementRef<'_>], head: &Head, url: &str)
     for root in roots {
         census.count(*root);
     }
-    url != "/" && census.is_list()
+    let percent = match is_named_as_list(url) {
+        true => LINKED_PERCENT_OF_NAMED,
+        false => LINKED_PERCENT,
+    };
+    url != "/" && census.is_list(percent)
+}
+
+fn is_named_as_list(url: &str) -> bool {
+    url.split(['/', '.'])
+        .any(|name| LIST_NAMES.contains(&name.to_ascii_lowercase().as_str()))
 }
 
 /// Letters and digits of a page by where they stand.
@@ -59,8 +81,8 @@ impl Census {
         }
     }
 
-    fn is_list(&self) -> bool {
-        let mostly_links = self.linked > 0 && self.linked * 100 >= self.all * LINKED_PERCENT;
+    fn is_list(&self, percent: usize) -> bool {
+        let mostly_links = self.linked > 0 && self.linked * 100 >= self.all * percent;
         let below_headings = self.all - self.before_headings - self.in_headings;
         let headings_are_links = self.in_headings > 0
             && self.linked_in_headings == self.in_headings
