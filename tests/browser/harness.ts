@@ -20,9 +20,14 @@ const PATIENCE_MS = 90_000;
 
 /** The folder of the indexed sample site; without it nothing here can be tested. */
 export function sampleSite(): string {
-  const folder = process.env.SISKIN_SITE_DIR ?? "";
+  return indexedSite("SISKIN_SITE_DIR");
+}
+
+/** The folder of an indexed site that an environment variable names. */
+export function indexedSite(variable: string): string {
+  const folder = process.env[variable] ?? "";
   const manifest = join(folder, "siskin/siskin.json");
-  assert.ok(existsSync(manifest), `SISKIN_SITE_DIR must name an indexed site; no ${manifest}`);
+  assert.ok(existsSync(manifest), `${variable} must name an indexed site; no ${manifest}`);
   return folder;
 }
 
@@ -56,8 +61,11 @@ export class Tab {
   }
 
   /** A fresh profile, with the server that it talks to. */
-  static async open(browser: Browser, options: { colorScheme?: "dark" } = {}): Promise<Tab> {
-    const site = await new Site(sampleSite()).start();
+  static async open(
+    browser: Browser,
+    { folder = sampleSite(), ...options }: { colorScheme?: "dark"; folder?: string } = {},
+  ): Promise<Tab> {
+    const site = await new Site(folder).start();
     const context = await browser.newContext({ viewport: { width: 900, height: 800 }, ...options });
     context.setDefaultTimeout(PATIENCE_MS);
     return new Tab(context, await context.newPage(), site);

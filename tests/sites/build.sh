@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the documentation in source/content with the named generators, or with all of them, and
-# keeps of each site what tells pages from other files.
+# keeps of each site what tells pages from other files, and of Starlight's what its search box runs.
 #
 #   tests/sites/build.sh [--out FOLDER] [NAME…]
 #
@@ -35,6 +35,7 @@ for name in "$@"; do
   bash "$script" "$here/source/content" "$built/$name"
   find "$built/$name" -type f \
     ! -name '*.html' ! -name '*.htm' ! -name sitemap.xml ! -name robots.txt \
+    ! -path '*/_astro/*' \
     ! -name pagefind-entry.json ! -name documentation_options.js ! -name GENERATOR -delete
   find "$built/$name" -type d -empty -delete
   find "$built/$name" -type f -exec chmod 644 {} +
