@@ -63,7 +63,7 @@ export class Tab {
   /** A fresh profile, with the server that it talks to. */
   static async open(
     browser: Browser,
-    { folder = sampleSite(), ...options }: { colorScheme?: "dark"; folder?: string } = {},
+    { folder = sampleSite(), ...options }: { colorScheme?: "light" | "dark"; folder?: string } = {},
   ): Promise<Tab> {
     const site = await new Site(folder).start();
     const context = await browser.newContext({ viewport: { width: 900, height: 800 }, ...options });
