@@ -21,6 +21,9 @@ pub struct Arguments {
     /// Leave out this step; may be given several times.
     #[arg(long, value_name = "STEP")]
     skip: Vec<Step>,
+    /// Also run the steps that take long: `generators`.
+    #[arg(long)]
+    long: bool,
     /// Name the steps and stop.
     #[arg(long)]
     list: bool,
@@ -51,17 +54,23 @@ enum Step {
     Wasm,
     /// Chromium end to end on the sample site.
     Browser,
+    /// With --long: ten generators build the documentation of tests/sites anew, and it is read.
+    Generators,
 }
 
 impl Step {
     /// Steps without whose success this one cannot say anything.
     fn needs(self) -> &'static [Self] {
         match self {
-            Self::Setup | Self::Format | Self::Clippy | Self::Rust => &[],
+            Self::Setup | Self::Format | Self::Clippy | Self::Rust | Self::Generators => &[],
             Self::Types | Self::Dist | Self::Unit | Self::Bench => &[Self::Setup],
             Self::Site => &[Self::Dist],
             Self::Wasm | Self::Browser => &[Self::Site],
         }
+    }
+
+    fn is_long(self) -> bool {
+        self == Self::Generators
     }
 
     fn name(self) -> String {
@@ -89,6 +98,7 @@ impl Step {
             Self::Bench => run_bench(workspace, tests),
             Self::Wasm => run_counted(&mut npm::script(workspace, "test:wasm"), tests),
             Self::Browser => run_counted(&mut npm::script(workspace, "test:browser"), tests),
+            Self::Generators => run_generators(workspace, tests),
         }
     }
 }
@@ -119,6 +129,15 @@ const RUST: [&str; 5] = [
     "--no-fail-fast",
 ];
 
+const GENERATORS: [&str; 6] = [
+    "test",
+    "--workspace",
+    "--release",
+    "--locked",
+    "--test",
+    "generators",
+];
+
 /// Runs the steps and prints the table; exit code 1 if one did not pass.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
@@ -139,7 +158,10 @@ fn chosen(arguments: &Arguments) -> Vec<Step> {
     Step::value_variants()
         .iter()
         .copied()
-        .filter(|step| arguments.only.is_empty() || arguments.only.contains(step))
+        .filter(|step| match arguments.only.is_empty() {
+            true => arguments.long || !step.is_long(),
+            false => arguments.only.contains(step),
+        })
         .filter(|step| !arguments.skip.contains(step))
         .collect()
 }
@@ -201,6 +223,15 @@ fn run_rust(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     run_counted(&mut cargo(workspace, &RUST), tests)
 }
 
+/// Sites as their generators build them today, in place of those committed.
+fn run_generators(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
+    let sites = workspace.target().join("sites");
+    let mut build = workspace.command("bash");
+    process::run(build.arg("tests/sites/build.sh").arg("--out").arg(&sites))?;
+    let mut read = cargo(workspace, &GENERATORS);
+    run_counted(read.env("SISKIN_SITES_DIR", &sites), tests)
+}
+
 fn run_bench(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     npm::install_bench_packages(workspace)?;
     run_counted(&mut npm::bench_tests(workspace), tests)
@@ -231,13 +262,22 @@ mod tests {
         Arguments {
             only: only.to_vec(),
             skip: skip.to_vec(),
+            long: false,
             list: false,
         }
     }
 
     #[test]
-    fn all_steps_run_unless_told_otherwise() {
-        assert_eq!(chosen(&arguments(&[], &[])), Step::value_variants());
+    fn all_steps_but_long_ones_run_unless_told_otherwise() {
+        let mut all = arguments(&[], &[]);
+        let steps = Step::value_variants();
+        assert_eq!(chosen(&all), steps[..steps.len() - 1]);
+        assert_eq!(
+            chosen(&arguments(&[Step::Generators], &[])),
+            [Step::Generators]
+        );
+        all.long = true;
+        assert_eq!(chosen(&all), steps);
         assert_eq!(
             chosen(&arguments(&[Step::Wasm, Step::Dist], &[])),
             [Step::Dist, Step::Wasm]
