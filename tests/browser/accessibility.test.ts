@@ -47,9 +47,9 @@ const STATES: State[] = [
     name: "failed",
     expected: [/500/],
     reach: async (tab) => {
-      tab.site.fail(/siskin\.json/, "status 500", 2);
+      tab.site.fail(/siskin\.json/, "status 500", 99);
       await tab.box.fill(QUESTION);
-      await tab.page.getByRole("button").first().waitFor();
+      await tab.page.getByRole("button", { name: "Try again" }).waitFor();
     },
   },
   {
