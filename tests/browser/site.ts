@@ -30,6 +30,7 @@ export class Site {
   readonly #folder: string;
   readonly #pages = new Map<string, VirtualPage>();
   readonly #files = new Map<string, string>();
+  readonly #gates = new Map<string, Promise<void>>();
   readonly #faults: { path: RegExp; fault: Fault; count: number }[] = [];
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
@@ -63,6 +64,13 @@ export class Site {
     this.#files.set(path, content);
   }
 
+  /** Holds answers to `path` back until the function that it returns is called. */
+  hold(path: string): () => void {
+    let release = () => {};
+    this.#gates.set(path, new Promise<void>((resolve) => (release = resolve)));
+    return release;
+  }
+
   /** The next `count` requests whose path matches go wrong. */
   fail(path: RegExp, fault: Fault, count: number): void {
     this.#faults.push({ path, fault, count });
@@ -76,6 +84,7 @@ export class Site {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, search } = new URL(request.url ?? "/", this.origin);
     this.requests.push(pathname + search);
+    await this.#gates.get(pathname);
     const page = this.#pages.get(pathname);
     if (page !== undefined) {
       response.writeHead(200, { "content-type": TYPES[".html"] ?? "", ...page.headers });

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { cssAsText } from "./css.js";
 
 const PACKAGE = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const WASM = folder("SISKIN_WASM_DIR");
@@ -47,6 +48,15 @@ const common = {
 /** Glue that is a script of its own, by the name that `src/glue.ts` knows it by. */
 const LATER = { SISKIN_ENCODER_GLUE: wasm.encoder.glue, SISKIN_TRACT_GLUE: wasm.tract.glue };
 
+/** What siskin-box.js gets from siskin.js instead of carrying it again; see `src/shared.ts`. */
+const handedOver = {
+  name: "handed-over",
+  setup(build) {
+    const path = join(PACKAGE, "src/handed-over.ts");
+    build.onResolve({ filter: /\/(search-error|places|trusted|nodes)\.js$/ }, () => ({ path }));
+  },
+};
+
 mkdirSync(DIST, { recursive: true });
 for (const { code } of Object.values(wasm)) {
   copyFileSync(join(WASM, code), join(DIST, fileName(code)));
@@ -56,7 +66,8 @@ await pagefind();
 await nodeFiles();
 declarations();
 
-/** The glue of the network first, then the worker, which names it, then `siskin.js`, which names that. */
+/** Each script names the ones after it in the chain by their checksums: the glue of the network
+ * first, then the worker, then the box, then `siskin.js`. */
 async function browserFiles() {
   const later = {};
   for (const [name, glue] of Object.entries(LATER)) {
@@ -66,15 +77,23 @@ async function browserFiles() {
   }
   const define = { ...common.define, ...later };
   await bundle("src/worker.ts", join(DIST, "siskin-worker.js"), { define });
+  await bundle("src/box.ts", join(DIST, "siskin-box.js"), { plugins: [handedOver, cssAsText] });
   await page();
   await bundle("src/service-worker.ts", join(DIST, "siskin-sw.js"), { format: "iife" });
 }
 
 async function page() {
-  const version = checksum(join(DIST, "siskin-worker.js")).slice(0, 16);
-  const worker = JSON.stringify(`siskin-worker.js?v=${version}`);
-  const define = { ...common.define, SISKIN_WORKER: worker };
-  await bundle("src/siskin.ts", join(DIST, "siskin.js"), { define });
+  const names = { SISKIN_WORKER: "siskin-worker.js", SISKIN_BOX: "siskin-box.js" };
+  const { path, sha256 } = entry(wasm.search.code);
+  // Of the checksum, the loader needs what stands in the address only.
+  const search = JSON.stringify({ path, sha256: sha256.slice(0, 16) });
+  const define = { SISKIN_SEARCH_WASM: search };
+  for (const [name, file] of Object.entries(names)) define[name] = JSON.stringify(versioned(file));
+  await bundle("src/siskin.ts", join(DIST, "siskin.js"), { define, plugins: [cssAsText] });
+}
+
+function versioned(file) {
+  return `${file}?v=${checksum(join(DIST, file)).slice(0, 16)}`;
 }
 
 /** In place of Pagefind's script. It holds the bundle's address, as seen from its own folder, once. */
@@ -111,7 +130,7 @@ function declarations() {
     "tsconfig.build.json",
   ];
   execFileSync(process.execPath, [tsc, ...options, ...places], { cwd: PACKAGE, stdio: "inherit" });
-  const parts = ["api", "errors", "open", "ui/element"].map((name) =>
+  const parts = ["api", "search-error", "open", "ui/element"].map((name) =>
     readFileSync(join(out, `${name}.d.ts`), "utf8").replace(/^import .*;\n/gm, ""),
   );
   writeFileSync(join(DIST, "siskin.d.ts"), parts.join("\n"));

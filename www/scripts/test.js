@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { cssAsText } from "./css.js";
 
 const PACKAGE = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const [folder, filter = ""] = process.argv.slice(2);
@@ -28,6 +29,7 @@ await build({
   target: "node20",
   sourcemap: "inline",
   external: ["playwright-core", "esbuild"],
+  plugins: [cssAsText],
 });
 const files = readdirSync(out).map((name) => join(out, name));
 // One file at a time: they share a slow machine, and some measure.

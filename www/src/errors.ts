@@ -1,23 +1,6 @@
-/** What went wrong, for programs; the message says it for people.
- *
- * - `network`: a file could not be fetched (no connection, HTTP status, missing file).
- * - `corrupt`: a file arrived, twice, with bytes that its checksum refuses.
- * - `version`: the bundle was written for another version of this code.
- * - `unsupported`: this browser or this bundle lacks what was asked for.
- * - `aborted`: the caller's `AbortSignal` fired.
- * - `closed`: the search was closed before.
- * - `query`: the query or its options are not valid.
- * - `internal`: a defect in Siskin; the instance is closed and has to be opened again.
- */
-export type SearchErrorCode =
-  | "network"
-  | "corrupt"
-  | "version"
-  | "unsupported"
-  | "aborted"
-  | "closed"
-  | "query"
-  | "internal";
+import { SearchError, type SearchErrorCode } from "./search-error.js";
+
+export { abortedError, SearchError, type SearchErrorCode } from "./search-error.js";
 
 const CODES: readonly string[] = [
   "network",
@@ -30,20 +13,8 @@ const CODES: readonly string[] = [
   "internal",
 ] satisfies SearchErrorCode[];
 
-/** The one error that this package throws. */
-export class SearchError extends Error {
-  /** The kind of failure; see {@link SearchErrorCode}. */
-  readonly code: SearchErrorCode;
-
-  constructor(code: SearchErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "SearchError";
-    this.code = code;
-  }
-}
-
 /** What has a `code` and a `message`, as the wasm modules throw, as an error; otherwise
- * undefined. @internal */
+ * undefined. */
 export function typedError(thrown: unknown): SearchError | undefined {
   if (thrown instanceof SearchError) return thrown;
   if (typeof thrown !== "object" || thrown === null) return undefined;
@@ -54,15 +25,10 @@ export function typedError(thrown: unknown): SearchError | undefined {
   return new SearchError(code as SearchErrorCode, message);
 }
 
-/** Any thrown value as a {@link SearchError}; what is not typed is `internal`. @internal */
+/** Any thrown value as a {@link SearchError}; what is not typed is `internal`. */
 export function asSearchError(thrown: unknown): SearchError {
   const typed = typedError(thrown);
   if (typed !== undefined) return typed;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new SearchError("internal", `Siskin stopped: ${message}`, { cause: thrown });
-}
-
-/** The error of a call whose signal has fired. @internal */
-export function abortedError(signal?: AbortSignal): SearchError {
-  return new SearchError("aborted", "The search was aborted.", { cause: signal?.reason });
 }

@@ -1,20 +1,16 @@
-import { type Ahead, fetchAhead } from "./ahead.js";
-import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
-import { connect, type Line, retireLocalEngine } from "./connect.js";
-import { abortedError, SearchError } from "./errors.js";
+import { fetchAhead } from "./ahead.js";
+import type { OpenOptions, Search } from "./api.js";
+import { startWorker } from "./connect.js";
 import type { FileEntry } from "./load.js";
-import { keepOffline } from "./offline.js";
-import type { Reply, Request } from "./protocol.js";
-import { checkQuery } from "./query.js";
+import { folderUrl, RUNTIME } from "./places.js";
+import { loadRest } from "./rest.js";
+import { abortedError } from "./search-error.js";
 
 /** Set by `scripts/build.js`: name of the engine's script with its checksum, so that caches never
  * pair two versions. */
 declare const SISKIN_WORKER: string;
 /** Set by `scripts/build.js`: the small wasm module. */
 declare const SISKIN_SEARCH_WASM: FileEntry;
-
-/** Folder of this script: a bundle carries its own copy. @internal */
-export const RUNTIME = new URL(".", import.meta.url);
 
 /** Opens the bundle in the folder `bundle` (relative to the page; default: this script's folder).
  *
@@ -25,155 +21,16 @@ export async function open(
 ): Promise<Search> {
   const folder = folderUrl(bundle);
   if (options.signal?.aborted) throw abortedError(options.signal);
-  const [line, ahead] = await Promise.all([
-    connect(new URL(SISKIN_WORKER, RUNTIME), options.worker),
-    fetchAhead(folder, RUNTIME, SISKIN_SEARCH_WASM, options.signal),
-  ]);
-  const search = new RemoteSearch(line, options);
+  const script = new URL(SISKIN_WORKER, RUNTIME);
+  // Where policy or platform refuse workers, the same script runs on this thread.
+  const worker =
+    options.worker === "never" ? undefined : startWorker(script).catch(() => undefined);
+  const files = fetchAhead(folder, RUNTIME, SISKIN_SEARCH_WASM, options.signal);
   try {
-    await search.start(folder, ahead, options.signal);
-    return search;
+    const [rest, line, ahead] = await Promise.all([loadRest(), worker, files]);
+    return await rest.openOn(line ?? (await rest.startLocal(script)), folder, ahead, options);
   } catch (error) {
-    search.close();
+    worker?.then((line) => line?.stop());
     throw error;
-  }
-}
-
-/** The folder's address, ending in `/`, relative to `base` (default: the page). Throws `query` for
- * what is no address. @internal */
-export function folderUrl(
-  folder: string | URL,
-  base: string | URL = globalThis.document?.baseURI ?? import.meta.url,
-): URL {
-  const url = addressOf(folder, base);
-  if (!url.pathname.endsWith("/")) url.pathname += "/";
-  url.search = "";
-  url.hash = "";
-  return url;
-}
-
-function addressOf(folder: string | URL, base: string | URL): URL {
-  try {
-    return new URL(folder, base);
-  } catch (cause) {
-    throw new SearchError("query", `\`${folder}\` is not an address; name a folder.`, { cause });
-  }
-}
-
-interface Waiting {
-  resolve(answer: Answer | undefined): void;
-  reject(error: SearchError): void;
-}
-
-class RemoteSearch implements Search {
-  readonly #line: Line;
-  readonly #options: OpenOptions;
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #loaded = new Set<string>();
-  #last_id = 0;
-  #closed: SearchError | undefined;
-  #kept_count = 0;
-  #offline: Promise<"ready" | "unavailable"> = Promise.resolve("unavailable");
-
-  constructor(line: Line, options: OpenOptions) {
-    this.#line = line;
-    this.#options = options;
-    line.onReply = (reply) => this.#receive(reply);
-    line.onDeath = (error) => this.#end(error);
-  }
-
-  get offline(): Promise<"ready" | "unavailable"> {
-    return this.#offline;
-  }
-
-  async start(folder: URL, ahead: Ahead, signal: AbortSignal | undefined): Promise<void> {
-    const places = { bundle: folder.href, runtime: RUNTIME.href };
-    await this.#request((id) => ({ type: "open", id, places, ahead }), signal);
-    const { offline = false } = this.#options;
-    if (offline !== false) this.#offline = this.#prefetch();
-  }
-
-  async query(text: string, options: QueryOptions = {}): Promise<Answer> {
-    const query = checkQuery(text, options);
-    const answer = await this.#request((id) => ({ type: "query", id, query }), options.signal);
-    return answer as Answer;
-  }
-
-  /** Has the whole index kept for offline use. */
-  async #prefetch(): Promise<"ready" | "unavailable"> {
-    try {
-      await this.#request((id) => ({ type: "prefetch", id }), undefined);
-    } catch {
-      return "unavailable";
-    }
-    return this.#keep();
-  }
-
-  close(): void {
-    this.#end(new SearchError("closed", "The search was closed; open it again."));
-  }
-
-  #request(
-    build: (id: number) => Request,
-    signal: AbortSignal | undefined,
-  ): Promise<Answer | undefined> {
-    if (this.#closed !== undefined) return Promise.reject(this.#closed);
-    if (signal?.aborted) return Promise.reject(abortedError(signal));
-    this.#last_id += 1;
-    const id = this.#last_id;
-    const reply = new Promise<Answer | undefined>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-    });
-    const abort = () => this.#abort(id, signal);
-    signal?.addEventListener("abort", abort);
-    this.#line.post(build(id));
-    return reply.finally(() => signal?.removeEventListener("abort", abort));
-  }
-
-  /** A reply that still comes for `id` finds nobody waiting and is dropped. */
-  #abort(id: number, signal: AbortSignal | undefined): void {
-    this.#take(id)?.reject(abortedError(signal));
-    if (this.#closed === undefined) this.#line.post({ type: "cancel", id });
-  }
-
-  #receive(reply: Reply): void {
-    if (reply.type === "progress") this.#options.onProgress?.(reply.progress);
-    if (reply.type === "loaded") this.#loaded.add(reply.url);
-    if (reply.type === "done") {
-      this.#keepLoaded();
-      this.#take(reply.id)?.resolve(reply.answer);
-    }
-    if (reply.type === "failed") {
-      const error = new SearchError(reply.code, reply.message);
-      this.#take(reply.id)?.reject(error);
-      if (error.code === "internal") this.#end(error);
-    }
-  }
-
-  /** Keeps for offline use what has been loaded since the last time. */
-  #keepLoaded(): void {
-    if (this.#kept_count === 0 || this.#loaded.size === this.#kept_count) return;
-    this.#offline = this.#keep();
-  }
-
-  #keep(): Promise<"ready" | "unavailable"> {
-    const { offline = false } = this.#options;
-    if (offline === false) return Promise.resolve("unavailable");
-    this.#kept_count = this.#loaded.size;
-    return keepOffline(offline, RUNTIME, [import.meta.url, ...this.#loaded]);
-  }
-
-  #take(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    return waiting;
-  }
-
-  #end(error: SearchError): void {
-    if (this.#closed !== undefined) return;
-    this.#closed = error;
-    if (error.code === "internal") retireLocalEngine();
-    this.#line.stop();
-    for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(error);
   }
 }

@@ -11,8 +11,8 @@ export type {
   Search,
   Section,
 } from "./api.js";
-export { SearchError, type SearchErrorCode } from "./errors.js";
 export { open } from "./open.js";
+export { SearchError, type SearchErrorCode } from "./search-error.js";
 export { SiskinSearch } from "./ui/element.js";
 
 defineElement();

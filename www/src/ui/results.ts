@@ -1,6 +1,7 @@
 import type { Match, Result } from "../api.js";
+import { resultUrl } from "./address.js";
 import { highlight } from "./highlight.js";
-import { element, resultUrl } from "./nodes.js";
+import { element } from "./nodes.js";
 
 /** Characters of a title, heading or excerpt that are shown. */
 const MAXIMUM_CHARACTERS = 600;

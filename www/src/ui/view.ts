@@ -1,7 +1,9 @@
 import type { Result } from "../api.js";
+import css from "./box.css";
+import type { Frame } from "./frame.js";
 import { element } from "./nodes.js";
 import { resultOption } from "./results.js";
-import { styleSheet } from "./style.js";
+import { addStyle } from "./style.js";
 
 /** Typing rests this long before a screen reader is told of new results. */
 const ANNOUNCE_DELAY_MS = 600;
@@ -18,7 +20,7 @@ export interface Gestures {
 /** The nodes of one search box: a combobox and its list, by the ARIA pattern. */
 export class View {
   readonly input: HTMLInputElement;
-  readonly #label = element("label", { for: "input" });
+  readonly #frame: Frame;
   readonly #list = element("div", { role: "listbox", id: "list", part: "list" });
   readonly #note = element("p", { class: "note", part: "note" });
   readonly #retry: HTMLButtonElement;
@@ -28,13 +30,17 @@ export class View {
   #active = -1;
   #announcement: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(root: ShadowRoot, gestures: Gestures) {
-    root.adoptedStyleSheets = [styleSheet()];
-    this.input = comboBox(gestures);
+  constructor(frame: Frame, gestures: Gestures) {
+    const { root, input } = frame;
+    this.#frame = frame;
+    this.input = input;
     this.#retry = element("button", { type: "button", click: () => gestures.retry() }, "Try again");
     this.#panel = element("div", { class: "panel", part: "panel", hidden: true });
     this.#panel.append(this.#note, this.#retry, this.#list);
-    root.append(this.#label, this.input, this.#panel, this.#status);
+    addStyle(root, css);
+    root.append(this.#panel, this.#status);
+    this.name();
+    listen(input, gestures);
     root.addEventListener("focusout", (event) => {
       const next = (event as FocusEvent).relatedTarget;
       if (!(next instanceof Node && root.contains(next))) gestures.leave();
@@ -43,10 +49,9 @@ export class View {
     this.#list.addEventListener("mousedown", (event) => event.preventDefault());
   }
 
-  name(label: string, placeholder: string): void {
-    this.#label.textContent = label;
-    this.#list.setAttribute("aria-label", label);
-    this.input.placeholder = placeholder;
+  /** Calls the list what the input is called. */
+  name(): void {
+    this.#list.setAttribute("aria-label", this.#frame.label);
   }
 
   get isOpen(): boolean {
@@ -122,22 +127,11 @@ export class View {
   }
 }
 
-function comboBox(gestures: Gestures): HTMLInputElement {
-  return element("input", {
-    id: "input",
-    part: "input",
-    type: "search",
-    role: "combobox",
-    "aria-autocomplete": "list",
-    "aria-controls": "list",
-    "aria-expanded": "false",
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    enterkeyhint: "search",
-    input: (event: InputEvent) => !event.isComposing && gestures.input(),
-    compositionend: () => gestures.input(),
-    focus: () => gestures.focus(),
-    keydown: (event: KeyboardEvent) => gestures.key(event),
+function listen(input: HTMLInputElement, gestures: Gestures): void {
+  input.addEventListener("input", (event) => {
+    if (!(event as InputEvent).isComposing) gestures.input();
   });
+  input.addEventListener("compositionend", () => gestures.input());
+  input.addEventListener("focus", () => gestures.focus());
+  input.addEventListener("keydown", (event) => gestures.key(event));
 }

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Mode } from "../../src/api.js";
 import { asSearchError, SearchError, typedError } from "../../src/errors.js";
-import { folderUrl, open } from "../../src/open.js";
+import { open } from "../../src/open.js";
+import { folderUrl } from "../../src/places.js";
 import { checkQuery } from "../../src/query.js";
 
 test("options have defaults", () => {

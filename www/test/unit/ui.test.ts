@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Match } from "../../src/api.js";
+import { resultUrl } from "../../src/ui/address.js";
 import { highlight } from "../../src/ui/highlight.js";
-import { resultUrl } from "../../src/ui/nodes.js";
 
 function marked(text: string, matches: Match[]): string {
   const show = ({ text, kind }: { text: string; kind?: string }) =>

@@ -1,0 +1,59 @@
+import type { Result } from "../../www/src/api.js";
+import type { Site } from "./site.js";
+
+/** Answers of an engine that is not there: by question, and else {@link pages}. */
+export type Answers = Record<string, Partial<Result>[]>;
+
+/** Serves `answers` in the place of the engine, so that a test decides what is found. Answers in mode
+ * `full` come in the opposite order, after the file `/network` has been fetched. */
+export function stubEngine(site: Site, answers: Answers = {}): void {
+  site.file("/network", "");
+  site.file(
+    "/siskin/siskin-worker.js",
+    `const answers = ${JSON.stringify(answers)};
+    const pages = ${pages};
+    (${work})(answers, pages);`,
+  );
+}
+
+/** Thirty pages with three sections each, as an index would find them for `text`. */
+function pages(text: string): Partial<Result>[] {
+  const matches = [{ kind: "word" as const, query: text, text }];
+  const sections = (page: number) =>
+    [1, 2, 3].map((number) => ({
+      url: `/page-${page}.html#part-${number}`,
+      heading: `Part ${number}`,
+      excerpt: `Here ${text} is told of in part ${number} of page ${page}, at some length.`,
+      matches,
+    }));
+  return Array.from({ length: 30 }, (_, page) => ({
+    ...sections(page)[0],
+    title: `Page ${page}`,
+    score: 100 - page,
+    sections: sections(page),
+  }));
+}
+
+/** The worker's side of the protocol; runs there, so it may name nothing outside itself. */
+function work(answers: Answers, find: typeof pages): void {
+  interface Request {
+    type: string;
+    id: number;
+    query: { text: string; mode: string; limit: number; first?: number; sections?: number };
+  }
+  const answer = async ({ text, mode, limit, first = 0, sections = 0 }: Request["query"]) => {
+    if (mode === "full") await fetch("/network");
+    const found = answers[text] ?? find(text);
+    if (mode === "full") found.reverse();
+    const results = found
+      .slice(first, first + limit)
+      .map((result) => ({ ...result, sections: (result.sections ?? []).slice(0, sections) }));
+    return { query: text, mode, took_ms: 1, results, suggestions: [], total: found.length };
+  };
+  addEventListener("message", async ({ data }: MessageEvent<Request>) => {
+    if (data.type === "cancel") return;
+    const reply = data.type === "query" ? await answer(data.query) : undefined;
+    postMessage({ type: "done", id: data.id, answer: reply });
+  });
+  postMessage({ type: "ready" });
+}

@@ -1,0 +1,37 @@
+/** What went wrong, for programs; the message says it for people.
+ *
+ * - `network`: a file could not be fetched (no connection, HTTP status, missing file).
+ * - `corrupt`: a file arrived, twice, with bytes that its checksum refuses.
+ * - `version`: the bundle was written for another version of this code.
+ * - `unsupported`: this browser or this bundle lacks what was asked for.
+ * - `aborted`: the caller's `AbortSignal` fired.
+ * - `closed`: the search was closed before.
+ * - `query`: the query or its options are not valid.
+ * - `internal`: a defect in Siskin; the instance is closed and has to be opened again.
+ */
+export type SearchErrorCode =
+  | "network"
+  | "corrupt"
+  | "version"
+  | "unsupported"
+  | "aborted"
+  | "closed"
+  | "query"
+  | "internal";
+
+/** The one error that this package throws. */
+export class SearchError extends Error {
+  /** The kind of failure; see {@link SearchErrorCode}. */
+  readonly code: SearchErrorCode;
+
+  constructor(code: SearchErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "SearchError";
+    this.code = code;
+  }
+}
+
+/** The error of a call whose signal has fired. @internal */
+export function abortedError(signal?: AbortSignal): SearchError {
+  return new SearchError("aborted", "The search was aborted.", { cause: signal?.reason });
+}
