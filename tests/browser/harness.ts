@@ -83,6 +83,11 @@ export class Tab {
     return this.page.getByRole("option");
   }
 
+  /** Pages in the list. */
+  get groups() {
+    return this.page.getByRole("listbox").getByRole("group");
+  }
+
   get status() {
     return this.page.getByRole("status");
   }

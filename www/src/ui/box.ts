@@ -1,13 +1,20 @@
-import type { Progress, Search } from "../api.js";
-import { type Answer, DEFAULT_LIMIT, MAXIMUM_LIMIT, MODES, type Mode } from "../api.js";
-import { asSearchError, type SearchError } from "../errors.js";
-import { folderUrl, RUNTIME } from "../places.js";
+import { type Answer, MAXIMUM_LIMIT, type Mode, type Progress, type Search } from "../api.js";
+import { asSearchError } from "../errors.js";
 import type { Frame } from "./frame.js";
+import { append, merge } from "./merge.js";
+import { Phrases } from "./phrases.js";
+import { whenIdle } from "./refinement.js";
+import { groupOf } from "./rows.js";
+import { Session } from "./session.js";
+import { Settings } from "./settings.js";
 import { View } from "./view.js";
-import * as words from "./words.js";
+import english from "./words/en.js";
 
 /** Keystrokes closer together than this ask once. */
 const TYPING_DELAY_MS = 60;
+
+/** Sections of a page that are shown. */
+const SECTIONS = 3;
 
 /** What browsers report for keys that an input method consumes. */
 const COMPOSING_KEY_CODE = 229;
@@ -15,13 +22,13 @@ const COMPOSING_KEY_CODE = 229;
 /** What `<siskin-search>` does once somebody searches. */
 export class SearchBox {
   readonly #host: HTMLElement;
+  readonly #settings: Settings;
+  readonly #phrases: Phrases;
   readonly #view: View;
-  readonly #open: () => Promise<Search>;
-  #search: Promise<Search> | undefined;
-  #hasNetwork = false;
-  /** The question whose results are in the list. */
-  #answered = "";
-  #question: AbortController | undefined;
+  readonly #session: Session;
+  /** What is in the list. */
+  #shown: Answer | undefined;
+  #question = new AbortController();
   #typing: ReturnType<typeof setTimeout> | undefined;
 
   /** `opening` was begun before this script was there; `open` begins anew. What has been typed
@@ -33,29 +40,33 @@ export class SearchBox {
     opening: Promise<Search>,
   ) {
     this.#host = host;
-    this.#open = open;
-    this.#view = new View(frame, {
+    this.#settings = new Settings(host);
+    this.#phrases = new Phrases(english, "en");
+    this.#view = new View(frame, this.#phrases.words, {
       input: () => this.#typed(),
       focus: () => this.#focused(),
       key: (event) => this.#key(event),
       leave: () => this.#leave(),
       retry: () => this.ask(),
+      more: () => void this.#attempt((signal) => this.#more(signal)),
     });
-    this.#use(opening);
+    this.#session = new Session(open, opening, (search) => this.#opened(search));
     if (this.#text !== "" && !frame.isComposing) this.ask();
   }
 
-  /** Asks what stands in the box. */
+  /** Asks what stands in the box; an answer to an older question is never shown. */
   ask(): void {
-    void this.#ask();
+    clearTimeout(this.#typing);
+    this.#question.abort();
+    if (this.#text === "") this.#clear();
+    else void this.#attempt((signal) => this.#answer(this.#text, signal));
   }
 
   /** Stops what runs; the next question opens the bundle again. */
   close(): void {
-    this.#question?.abort();
-    this.#hasNetwork = false;
-    this.#search?.then((search) => search.close()).catch(() => {});
-    this.#search = undefined;
+    clearTimeout(this.#typing);
+    this.#question.abort();
+    this.#session.close();
   }
 
   /** An attribute has another value. */
@@ -65,11 +76,11 @@ export class SearchBox {
     else if (this.#text !== "") this.ask();
   }
 
-  /** The network arrives. */
+  /** The network arrives. One that was not asked for arrives silently. */
   progress({ loaded_bytes, total_bytes }: Progress): void {
-    const percent = Math.floor((100 * loaded_bytes) / Math.max(1, total_bytes));
-    if (this.#text !== "" && percent < 100) {
-      this.#view.note(words.loadingNetwork(percent), "busy");
+    const is_awaited = this.#text !== "" && this.#settings.mode === "full";
+    if (is_awaited && loaded_bytes < total_bytes) {
+      this.#view.note(this.#phrases.loadingNetwork(loaded_bytes / total_bytes), "busy");
     }
   }
 
@@ -77,43 +88,19 @@ export class SearchBox {
     return this.#view.input.value.trim();
   }
 
-  get #mode(): Mode {
-    return MODES.find((mode) => mode === this.#host.getAttribute("mode")) ?? "table";
-  }
-
-  get #limit(): number {
-    const limit = Number(this.#host.getAttribute("limit") ?? DEFAULT_LIMIT);
-    return Number.isInteger(limit) && limit >= 1 && limit <= MAXIMUM_LIMIT ? limit : DEFAULT_LIMIT;
-  }
-
-  /** Where result addresses begin: the folder that holds the bundle's folder. */
-  get #site(): URL {
-    const site = this.#host.getAttribute("site");
-    const bundle = folderUrl(this.#host.getAttribute("bundle") ?? RUNTIME);
-    return site === null ? folderUrl("..", bundle) : folderUrl(site);
-  }
-
-  /** The opened bundle. */
-  #opened(): Promise<Search> {
-    return this.#search ?? this.#use(this.#open());
-  }
-
-  /** A failure is forgotten, so that the next question tries again. */
-  #use(opening: Promise<Search>): Promise<Search> {
-    this.#search = opening;
-    opening.then(
-      (search) => this.#watchOffline(search),
-      () => this.#forget(opening),
-    );
-    return opening;
-  }
-
-  async #watchOffline(search: Search): Promise<void> {
+  async #opened(search: Search): Promise<void> {
+    if (this.#settings.encoder === "on-open") void this.#fetchNetwork(search);
     if ((await search.offline) === "ready") this.#tell("siskin-offline-ready");
   }
 
-  #forget(search: Promise<Search>): void {
-    if (this.#search === search) this.#search = undefined;
+  /** Any question in mode `full` fetches the network; the words of the box are one. */
+  async #fetchNetwork(search: Search): Promise<void> {
+    try {
+      await search.query(this.#phrases.words.more, { mode: "full", limit: 1 });
+      this.#session.hasNetwork = true;
+    } catch {
+      this.#session.lacksNetwork = true;
+    }
   }
 
   #tell(name: string, detail?: unknown): void {
@@ -121,7 +108,7 @@ export class SearchBox {
   }
 
   #focused(): void {
-    this.#opened().catch(() => {});
+    this.#session.open().catch(() => {});
     if (this.#text !== "") this.#view.show();
   }
 
@@ -130,91 +117,118 @@ export class SearchBox {
     this.#typing = setTimeout(() => this.ask(), TYPING_DELAY_MS);
   }
 
-  /** An answer to an older question is never shown. */
-  async #ask(): Promise<void> {
-    clearTimeout(this.#typing);
-    this.#question?.abort();
+  /** Does what the reader asked for, in the place of what was asked before, and tells of failure. */
+  async #attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#question.abort();
     const question = new AbortController();
     this.#question = question;
-    const text = this.#text;
-    if (text === "") {
-      this.#clear();
-      return;
-    }
     try {
-      await this.#answer(text, question.signal);
+      await work(question.signal);
     } catch (thrown) {
-      const error = asSearchError(thrown);
-      if (error.code !== "aborted" && !question.signal.aborted) this.#fail(error, text);
+      if (!question.signal.aborted) this.#fail(thrown);
     }
   }
 
   async #answer(text: string, signal: AbortSignal): Promise<void> {
-    this.#view.note(this.#view.isOpen ? "" : words.loading(), "busy");
+    this.#view.note(this.#view.isOpen ? "" : this.#phrases.words.loading, "busy");
     this.#view.show();
-    const opening = this.#opened();
-    const search = await opening;
-    for (const mode of this.#modes()) {
-      if (signal.aborted) return;
-      const answer = await this.#query(opening, search, text, mode, signal);
-      if (!signal.aborted) this.#show(answer);
-    }
+    const [first, ...others] = this.#modes();
+    const answer = await this.#query(text, first, signal);
+    this.#show(answer);
+    for (const mode of others) this.#refine(await this.#query(text, mode, signal));
+    if (this.#settings.mode === "table") await this.#refineWhenIdle(text, signal);
   }
 
   /** While the network still has to be loaded, tables answer first. */
-  #modes(): Mode[] {
-    return this.#mode === "full" && !this.#hasNetwork ? ["table", "full"] : [this.#mode];
+  #modes(): [Mode, ...Mode[]] {
+    const { mode } = this.#settings;
+    return mode === "full" && !this.#session.hasNetwork ? ["table", "full"] : [mode];
   }
 
-  async #query(
-    opening: Promise<Search>,
-    search: Search,
-    text: string,
-    mode: Mode,
-    signal: AbortSignal,
-  ): Promise<Answer> {
+  /** The network's answer, where the reader need not ask for it. Without it the tables' one stays. */
+  async #refineWhenIdle(text: string, signal: AbortSignal): Promise<void> {
+    if (this.#settings.encoder === "off" || this.#session.lacksNetwork) return;
+    if (!this.#session.hasNetwork) await whenIdle();
+    if (signal.aborted) return;
     try {
-      return await search.query(text, { mode, limit: this.#limit, signal });
-    } catch (thrown) {
-      const { code } = asSearchError(thrown);
-      if (code === "internal" || code === "closed") this.#forget(opening);
-      throw thrown;
+      this.#refine(await this.#query(text, "full", signal));
+    } catch {
+      this.#session.lacksNetwork ||= !signal.aborted;
     }
   }
 
+  /** Rejects with `aborted` when `signal` has fired. */
+  async #query(text: string, mode: Mode, signal: AbortSignal, first = 0): Promise<Answer> {
+    const options = { mode, limit: this.#settings.limit, sections: SECTIONS, first, signal };
+    const answer = await this.#session.query(text, options);
+    signal.throwIfAborted();
+    return answer;
+  }
+
+  /** The next results below those that are shown. */
+  async #more(signal: AbortSignal): Promise<void> {
+    const shown = this.#shown;
+    if (shown === undefined) return;
+    const more = await this.#query(shown.query, shown.mode, signal, shown.results.length);
+    const results = append(shown.results, more.results);
+    // The engine has no others, whatever it counted.
+    const total = results.length === shown.results.length ? results.length : more.total;
+    this.#render({ ...shown, results, total });
+  }
+
   #clear(): void {
-    this.#answered = "";
+    this.#shown = undefined;
     this.#view.note("");
     this.#view.empty();
     this.#view.hide();
     this.#view.announce("");
   }
 
-  #show({ query, mode, results, suggestions }: Answer): void {
-    const none = results.length === 0;
-    this.#hasNetwork ||= mode === "full";
-    this.#answered = query;
-    const note = none ? words.noResults(query, suggestions) : "";
-    this.#view.note(note);
-    this.#view.render(results, this.#site);
-    this.#view.announce(none ? note : words.resultCount(results.length, query));
+  #show(answer: Answer): void {
+    if (answer.query !== this.#shown?.query) this.#view.rewind();
+    this.#render(answer);
+  }
+
+  #refine(answer: Answer): void {
+    const shown = this.#shown?.results ?? [];
+    this.#render({ ...answer, results: merge(shown, answer.results, this.#view.pinnedCount) });
+  }
+
+  #render(answer: Answer): void {
+    const { query, mode, results, suggestions, total } = answer;
+    const { site } = this.#settings;
+    const has_more = total > results.length && results.length < MAXIMUM_LIMIT;
+    const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
+    this.#shown = answer;
+    this.#view.note(none);
+    this.#view.render(
+      results.map((result) => groupOf(result, site)),
+      has_more,
+    );
+    this.#view.show();
+    this.#view.announce(none || this.#phrases.resultCount(total, query));
     this.#tell("siskin-results", { query, mode, results });
   }
 
-  /** Says what went wrong. Results that tables gave to the same question stay. */
-  #fail(error: SearchError, question: string): void {
-    const text = words.failure(error);
+  /** Says what went wrong. Results that were found for the same question stay. */
+  #fail(thrown: unknown): void {
+    const error = asSearchError(thrown);
+    const text = this.#phrases.failure(error);
     this.#view.note(text, error.code === "query" ? "plain" : "failed");
-    if (this.#answered !== question) this.#view.empty();
+    if (this.#shown?.query !== this.#text) this.#forgetShown();
     this.#view.show();
     this.#view.announce(text);
     this.#tell("siskin-error", error);
   }
 
+  #forgetShown(): void {
+    this.#shown = undefined;
+    this.#view.empty();
+  }
+
   /** Keys while a word is being composed belong to the input method. */
   #key(event: KeyboardEvent): void {
     if (event.isComposing || event.keyCode === COMPOSING_KEY_CODE) return;
-    if (event.key === "Tab") this.#leave();
     const action = this.#actions[event.key];
     if (action === undefined) return;
     event.preventDefault();
@@ -230,13 +244,13 @@ export class SearchBox {
 
   #move(step: 1 | -1): void {
     this.#view.show();
-    this.#view.move(step);
+    this.#view.list.move(step);
   }
 
   /** Follows the active link as a click would, with the same modifier keys; else asks at once. */
   #enter({ ctrlKey, metaKey, shiftKey }: KeyboardEvent): void {
     const click = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
-    const { active } = this.#view;
+    const { active } = this.#view.list;
     if (active === undefined) this.ask();
     else active.dispatchEvent(new MouseEvent("click", click));
   }
@@ -252,6 +266,6 @@ export class SearchBox {
   }
 
   #leave(): void {
-    if (!this.#host.hasAttribute("inline")) this.#view.hide();
+    if (!this.#settings.isInline) this.#view.hide();
   }
 }

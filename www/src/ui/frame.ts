@@ -18,12 +18,15 @@ export class Frame {
     spellcheck: "false",
     enterkeyhint: "search",
   });
+  /** Where the results belong. */
+  readonly place: ParentNode & Node;
   /** True while an input method puts a word together. */
   isComposing = false;
   readonly #label = element("label", { for: "input" });
 
   constructor(host: HTMLElement) {
     this.root = host.attachShadow({ mode: "open", delegatesFocus: true });
+    this.place = this.root;
     addStyle(this.root, css);
     this.root.append(this.#label, this.input);
     for (const type of ["compositionstart", "compositionend"]) {

@@ -1,9 +1,10 @@
-import type { Result } from "../api.js";
 import css from "./box.css";
 import type { Frame } from "./frame.js";
+import { ResultList } from "./list.js";
 import { element } from "./nodes.js";
-import { resultOption } from "./results.js";
+import type { Group } from "./rows.js";
 import { addStyle } from "./style.js";
+import type { Words } from "./words.js";
 
 /** Typing rests this long before a screen reader is told of new results. */
 const ANNOUNCE_DELAY_MS = 600;
@@ -15,83 +16,80 @@ export interface Gestures {
   key(event: KeyboardEvent): void;
   leave(): void;
   retry(): void;
+  more(): void;
 }
 
 /** The nodes of one search box: a combobox and its list, by the ARIA pattern. */
 export class View {
   readonly input: HTMLInputElement;
+  readonly list = new ResultList((active) => this.#activated(active));
   readonly #frame: Frame;
-  readonly #list = element("div", { role: "listbox", id: "list", part: "list" });
   readonly #note = element("p", { class: "note", part: "note" });
   readonly #retry: HTMLButtonElement;
-  readonly #panel: HTMLElement;
+  readonly #more: HTMLButtonElement;
+  readonly #panel = element("div", { class: "panel", part: "panel", hidden: true });
   readonly #status = element("div", { role: "status" });
-  #options: HTMLElement[] = [];
-  #active = -1;
   #announcement: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(frame: Frame, gestures: Gestures) {
-    const { root, input } = frame;
+  constructor(frame: Frame, words: Words, gestures: Gestures) {
     this.#frame = frame;
-    this.input = input;
-    this.#retry = element("button", { type: "button", click: () => gestures.retry() }, "Try again");
-    this.#panel = element("div", { class: "panel", part: "panel", hidden: true });
-    this.#panel.append(this.#note, this.#retry, this.#list);
-    addStyle(root, css);
-    root.append(this.#panel, this.#status);
+    this.input = frame.input;
+    this.#retry = button("retry", words.retry, gestures.retry);
+    this.#more = button("more", words.more, gestures.more);
+    this.#panel.append(this.#note, this.#retry, this.list.node, this.#more);
+    addStyle(frame.root, css);
+    // A press on the panel must not take the focus out of the input: that would close it.
+    this.#panel.addEventListener("mousedown", (event) => event.preventDefault());
+    frame.place.append(this.#panel, this.#status);
     this.name();
-    listen(input, gestures);
-    root.addEventListener("focusout", (event) => {
-      const next = (event as FocusEvent).relatedTarget;
-      if (!(next instanceof Node && root.contains(next))) gestures.leave();
-    });
-    // A press on a link or on the panel must not take the focus out of the input.
-    this.#list.addEventListener("mousedown", (event) => event.preventDefault());
+    this.#listen(gestures);
   }
 
   /** Calls the list what the input is called. */
   name(): void {
-    this.#list.setAttribute("aria-label", this.#frame.label);
+    this.list.node.setAttribute("aria-label", this.#frame.label);
   }
 
   get isOpen(): boolean {
     return !this.#panel.hidden;
   }
 
-  get active(): HTMLElement | undefined {
-    return this.#options[this.#active];
-  }
-
-  get hasContent(): boolean {
-    return this.#options.length > 0 || this.#note.textContent !== "";
-  }
-
   show(): void {
-    this.#panel.hidden = !this.hasContent;
-    this.input.setAttribute("aria-expanded", String(this.isOpen && this.#options.length > 0));
+    this.#panel.hidden = this.list.isEmpty && this.#note.textContent === "";
+    this.input.setAttribute("aria-expanded", String(this.isOpen && !this.list.isEmpty));
   }
 
   hide(): void {
     this.#panel.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
-    this.activate(-1);
+    this.list.activate();
   }
 
   /** Takes all results away. */
   empty(): void {
-    this.#options = [];
-    this.#list.replaceChildren();
-    this.#list.hidden = true;
-    this.activate(-1);
+    this.render([], false);
+    this.list.activate();
   }
 
-  /** Shows results, or none with a note that says why. */
-  render(results: Result[], site: URL): void {
-    this.#options = results.map((result, index) => resultOption(result, index, site));
-    this.#list.replaceChildren(...this.#options);
-    this.#list.hidden = results.length === 0;
-    this.activate(-1);
-    this.show();
+  /** Shows pages with their rows; `has_more` offers further ones. */
+  render(groups: Group[], has_more: boolean): void {
+    const leaves_button = !has_more && this.#more.matches(":focus");
+    this.list.render(groups);
+    this.#more.hidden = !has_more;
+    if (leaves_button) this.input.focus();
+  }
+
+  /** Begins at the top, as for a new question. */
+  rewind(): void {
+    this.list.activate();
+    this.#panel.scrollTop = 0;
+  }
+
+  /** Pages from the top that the reader may be about to choose: while the pointer is over the list or
+   * an option is active, those in view. */
+  get pinnedCount(): number {
+    const bottom = Math.min(this.#panel.getBoundingClientRect().bottom, globalThis.innerHeight);
+    return this.isOpen ? this.list.countAbove(bottom) : 0;
   }
 
   /** The line above the list; `busy` turns a wheel beside it, `failed` offers to try again. */
@@ -106,32 +104,31 @@ export class View {
   announce(text: string): void {
     clearTimeout(this.#announcement);
     this.#announcement = setTimeout(() => {
-      this.#status.textContent = text;
+      if (this.#status.textContent !== text) this.#status.textContent = text;
     }, ANNOUNCE_DELAY_MS);
   }
 
-  /** Moves the active option by `step`; past either end it is none, which is the input itself. */
-  move(step: 1 | -1): void {
-    const places = this.#options.length + 1;
-    this.activate(((this.#active + 1 + step + places) % places) - 1);
-  }
-
-  activate(index: number): void {
-    this.active?.setAttribute("aria-selected", "false");
-    this.#active = index;
-    const { active } = this;
-    active?.setAttribute("aria-selected", "true");
-    active?.scrollIntoView({ block: "nearest" });
+  #activated(active: HTMLElement | undefined): void {
     if (active === undefined) this.input.removeAttribute("aria-activedescendant");
     else this.input.setAttribute("aria-activedescendant", active.id);
   }
+
+  #listen(gestures: Gestures): void {
+    const { input } = this;
+    input.addEventListener("input", (event) => {
+      if (!(event as InputEvent).isComposing) gestures.input();
+    });
+    input.addEventListener("compositionend", () => gestures.input());
+    input.addEventListener("focus", () => gestures.focus());
+    input.addEventListener("keydown", (event) => gestures.key(event));
+    const { root } = this.#frame;
+    root.addEventListener("focusout", (event) => {
+      const next = (event as FocusEvent).relatedTarget;
+      if (!(next instanceof Node && root.contains(next))) gestures.leave();
+    });
+  }
 }
 
-function listen(input: HTMLInputElement, gestures: Gestures): void {
-  input.addEventListener("input", (event) => {
-    if (!(event as InputEvent).isComposing) gestures.input();
-  });
-  input.addEventListener("compositionend", () => gestures.input());
-  input.addEventListener("focus", () => gestures.focus());
-  input.addEventListener("keydown", (event) => gestures.key(event));
+function button(name: string, text: string, click: () => void): HTMLButtonElement {
+  return element("button", { type: "button", class: name, part: name, hidden: true, click }, text);
 }

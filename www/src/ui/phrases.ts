@@ -1,0 +1,78 @@
+import type { SearchError } from "../errors.js";
+import type { Words } from "./words.js";
+
+/** Characters of a question that are repeated to the reader. */
+const MAXIMUM_QUOTED = 80;
+
+/** Suggestions that are shown at most. */
+const MAXIMUM_SUGGESTIONS = 3;
+
+/** The sentences of the box in one language. */
+export class Phrases {
+  readonly words: Words;
+  readonly #language: string;
+
+  constructor(words: Words, language: string) {
+    this.words = words;
+    this.#language = language;
+  }
+
+  resultCount(count: number, query: string): string {
+    const { results } = this.words;
+    const form = results[new Intl.PluralRules(this.#language).select(count)] ?? results.other;
+    return put(form, { n: this.#number(count), q: this.#quoted(query) });
+  }
+
+  noResults(query: string, suggestions: string[]): string {
+    const near = suggestions.slice(0, MAXIMUM_SUGGESTIONS).map((word) => this.#quoted(word));
+    const { none, hint } = this.words;
+    const help = near.length === 0 ? hint : put(this.words.near, { q: this.#list(near) });
+    return `${put(none, { q: this.#quoted(query) })} ${help}`;
+  }
+
+  /** `share`: from 0 to 1. */
+  loadingNetwork(share: number): string {
+    return put(this.words.network, { n: this.#number(share, { style: "percent" }) });
+  }
+
+  /** What went wrong, for a reader who knows nothing of files and checksums. */
+  failure({ code, message }: SearchError): string {
+    const { unreachable, damaged, stopped, unsupported, wordless } = this.words;
+    switch (code) {
+      case "network":
+        return unreachable;
+      case "corrupt":
+      case "version":
+        return damaged;
+      case "unsupported":
+        return unsupported ?? sentence(message);
+      case "query":
+        return wordless ?? sentence(message);
+      default:
+        return stopped;
+    }
+  }
+
+  #number(value: number, options: Intl.NumberFormatOptions = {}): string {
+    return new Intl.NumberFormat(this.#language, options).format(value);
+  }
+
+  #list(items: string[]): string {
+    return new Intl.ListFormat(this.#language, { type: "disjunction" }).format(items);
+  }
+
+  #quoted(text: string): string {
+    const [open = "", close = ""] = this.words.quotes;
+    const cut = text.length > MAXIMUM_QUOTED ? `${text.slice(0, MAXIMUM_QUOTED)}…` : text;
+    return `${open}${cut}${close}`;
+  }
+}
+
+/** Fills the places of a form; what is put in is not looked at again. */
+function put(form: string, values: Record<string, string>): string {
+  return form.replace(/\{(\w)\}/g, (place, name: string) => values[name] ?? place);
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

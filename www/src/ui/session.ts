@@ -1,0 +1,60 @@
+import type { Answer, QueryOptions, Search } from "../api.js";
+import { asSearchError } from "../errors.js";
+
+/** The opened bundle behind a box. A failure is forgotten, so that the next question opens it anew. */
+export class Session {
+  readonly #open: () => Promise<Search>;
+  readonly #opened: (search: Search) => void;
+  #search: Promise<Search> | undefined;
+  /** Whether the network has been downloaded. */
+  hasNetwork = false;
+  /** Whether a download that nobody waited for has failed: it is not tried again. */
+  lacksNetwork = false;
+
+  /** `opening` is under way already; `opened` is told of each search that begins. */
+  constructor(
+    open: () => Promise<Search>,
+    opening: Promise<Search>,
+    opened: (search: Search) => void,
+  ) {
+    this.#open = open;
+    this.#opened = opened;
+    this.#use(opening);
+  }
+
+  open(): Promise<Search> {
+    return this.#search ?? this.#use(this.#open());
+  }
+
+  async query(text: string, options: QueryOptions): Promise<Answer> {
+    const opening = this.open();
+    const search = await opening;
+    try {
+      const answer = await search.query(text, options);
+      this.hasNetwork ||= answer.mode === "full";
+      return answer;
+    } catch (thrown) {
+      const { code } = asSearchError(thrown);
+      if (code === "internal" || code === "closed") this.#forget(opening);
+      throw thrown;
+    }
+  }
+
+  /** Stops what runs. */
+  close(): void {
+    this.hasNetwork = false;
+    this.lacksNetwork = false;
+    this.#search?.then((search) => search.close()).catch(() => {});
+    this.#search = undefined;
+  }
+
+  #use(opening: Promise<Search>): Promise<Search> {
+    this.#search = opening;
+    opening.then(this.#opened, () => this.#forget(opening));
+    return opening;
+  }
+
+  #forget(search: Promise<Search>): void {
+    if (this.#search === search) this.#search = undefined;
+  }
+}

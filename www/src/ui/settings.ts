@@ -1,0 +1,36 @@
+import { DEFAULT_LIMIT, MAXIMUM_LIMIT, MODES, type Mode } from "../api.js";
+import { folderUrl, RUNTIME } from "../places.js";
+import { type Device, type EncoderChoice, encoderChoice } from "./refinement.js";
+
+/** What the attributes of the element say; read anew each time, and valid whatever they hold. */
+export class Settings {
+  readonly #host: HTMLElement;
+
+  constructor(host: HTMLElement) {
+    this.#host = host;
+  }
+
+  get mode(): Mode {
+    return MODES.find((mode) => mode === this.#host.getAttribute("mode")) ?? "table";
+  }
+
+  get limit(): number {
+    const limit = Number(this.#host.getAttribute("limit") ?? DEFAULT_LIMIT);
+    return Number.isInteger(limit) && limit >= 1 && limit <= MAXIMUM_LIMIT ? limit : DEFAULT_LIMIT;
+  }
+
+  get encoder(): EncoderChoice {
+    return encoderChoice(this.#host.getAttribute("encoder"), navigator as Device);
+  }
+
+  get isInline(): boolean {
+    return this.#host.hasAttribute("inline");
+  }
+
+  /** Where result addresses begin: the folder that holds the bundle's folder. */
+  get site(): URL {
+    const site = this.#host.getAttribute("site");
+    const bundle = folderUrl(this.#host.getAttribute("bundle") ?? RUNTIME);
+    return site === null ? folderUrl("..", bundle) : folderUrl(site);
+  }
+}

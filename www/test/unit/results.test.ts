@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Result, Section } from "../../src/api.js";
+import { cut, cutMatches } from "../../src/ui/bounds.js";
+import { append, merge } from "../../src/ui/merge.js";
+import { groupOf, type Row } from "../../src/ui/rows.js";
+
+const SITE = new URL("https://example.org/docs/");
+
+function section(anchor: string, heading = `About ${anchor}`): Section {
+  return { url: `/a.html#${anchor}`, heading, excerpt: `Of ${anchor}.`, matches: [] };
+}
+
+function result(url: string, sections: Section[] = []): Result {
+  const own = { heading: "Heading", excerpt: "Excerpt", matches: [] };
+  return { url, title: "Title", score: 1, ...own, sections };
+}
+
+function texts({ kind, lines }: Row): string {
+  return `${kind}: ${lines.map(({ text }) => text).join(" | ")}`;
+}
+
+test("a result without sections, or with its own alone, is one row that leads to its heading", () => {
+  for (const sections of [[], [section("x")]]) {
+    const { rows } = groupOf(result("/a.html#x", sections), SITE);
+    assert.deepEqual(rows.map(texts), ["result: Title | Heading | Excerpt"]);
+    assert.equal(rows[0]?.href, "https://example.org/docs/a.html#x");
+  }
+});
+
+test("a page with sections has a row for itself, without an anchor, and one for each", () => {
+  const { key, rows } = groupOf(result("/a.html#x", [section("x"), section("y", "")]), SITE);
+  assert.equal(key, "/a.html");
+  assert.deepEqual(rows.map(texts), ["page: Title", "section: About x | Of x.", "section: Of y."]);
+  assert.deepEqual(
+    rows.map(({ href }) => href?.slice(SITE.href.length)),
+    ["a.html", "a.html#x", "a.html#y"],
+  );
+});
+
+test("a heading that repeats the title is not shown", () => {
+  const { rows } = groupOf({ ...result("/a.html"), heading: "Title" }, SITE);
+  assert.deepEqual(rows.map(texts), ["result: Title | Excerpt"]);
+});
+
+test("an address that is none of the web has no link", () => {
+  const { rows } = groupOf(result("javascript:alert(1)"), SITE);
+  assert.equal(rows[0] && "href" in rows[0], false);
+});
+
+test("an answer of an engine that knows no sections is shown", () => {
+  const { sections: _, ...older } = result("/a.html");
+  assert.equal(groupOf(older as Result, SITE).rows.length, 1);
+});
+
+const urls = (results: Result[]) => results.map(({ url }) => url).join(" ");
+const results = (...names: string[]) => names.map((name) => result(`/${name}`));
+
+test("without pins the refined results stand alone", () => {
+  assert.equal(urls(merge(results("a", "b"), results("c", "a"), 0)), "/c /a");
+});
+
+test("pinned results keep their places, and the refined ones follow without repeating them", () => {
+  const merged = merge(results("a", "b", "c"), results("d", "b", "e", "a"), 2);
+  assert.equal(urls(merged), "/a /b /d /e");
+});
+
+test("merging makes no list longer than the longer one", () => {
+  assert.equal(urls(merge(results("a", "b"), results("c", "d"), 1)), "/a /c");
+  assert.equal(urls(merge(results("a", "b"), results(), 1)), "/a");
+});
+
+test("the same page at another heading is the same result", () => {
+  assert.equal(urls(merge(results("a#x"), results("a#y", "b"), 1)), "/a#x /b");
+  assert.equal(urls(append(results("a#x"), results("a#y", "b"))), "/a#x /b");
+});
+
+test("texts beyond what anybody reads are cut between characters", () => {
+  assert.equal(cut("x".repeat(600)), "x".repeat(600));
+  assert.equal(cut("𝒳".repeat(601), 10), `${"𝒳".repeat(10)}…`);
+  assert.ok(cut("x".repeat(1 << 20)).length < 700);
+});
+
+test("matches beyond what can be marked are left out", () => {
+  const match = { kind: "word" as const, query: "q".repeat(1 << 20), text: "t" };
+  assert.ok((cutMatches([match])[0]?.query.length ?? 0) < 200);
+  assert.deepEqual(cutMatches([{ ...match, text: "t".repeat(101) }]), []);
+  assert.equal(cutMatches(Array(1000).fill(match)).length, 50);
+});
