@@ -8,7 +8,15 @@
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +27,9 @@ const PACKAGE = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const WASM = folder("SISKIN_WASM_DIR");
 const DIST = folder("SISKIN_DIST_DIR");
 const NODE = join(dirname(DIST), "dist-node");
+
+/** Of a checksum in an address; as many as in `addressOf` of `src/load.ts`. */
+const VERSION_DIGITS = 10;
 
 const wasm = {
   search: { glue: "search/siskin_web.js", code: "search/siskin_web_bg.wasm" },
@@ -31,6 +42,7 @@ const common = {
   format: "esm",
   minify: true,
   target: "es2022",
+  charset: "utf8",
   legalComments: "none",
   absWorkingDir: PACKAGE,
   alias: {
@@ -83,17 +95,32 @@ async function browserFiles() {
 }
 
 async function page() {
-  const names = { SISKIN_WORKER: "siskin-worker.js", SISKIN_BOX: "siskin-box.js" };
-  const { path, sha256 } = entry(wasm.search.code);
-  // Of the checksum, the loader needs what stands in the address only.
-  const search = JSON.stringify({ path, sha256: sha256.slice(0, 16) });
-  const define = { SISKIN_SEARCH_WASM: search };
+  const names = {
+    SISKIN_WORKER: "siskin-worker.js",
+    SISKIN_BOX: "siskin-box.js",
+    SISKIN_SEARCH_WASM: fileName(wasm.search.code),
+  };
+  const version = JSON.stringify(await words());
+  const define = { SISKIN_WORDS_VERSION: version };
   for (const [name, file] of Object.entries(names)) define[name] = JSON.stringify(versioned(file));
   await bundle("src/siskin.ts", join(DIST, "siskin.js"), { define, plugins: [cssAsText] });
 }
 
+/** One script for each language but English, which the box has; returns their common version. */
+async function words() {
+  const folder = join(PACKAGE, "src/ui/words");
+  const languages = readdirSync(folder).map((name) => name.replace(".ts", ""));
+  const hash = createHash("sha256");
+  for (const language of languages.filter((name) => name !== "en").sort()) {
+    const path = join(DIST, `siskin-words-${language}.js`);
+    await bundle(join(folder, `${language}.ts`), path);
+    hash.update(readFileSync(path));
+  }
+  return hash.digest("hex").slice(0, VERSION_DIGITS);
+}
+
 function versioned(file) {
-  return `${file}?v=${checksum(join(DIST, file)).slice(0, 16)}`;
+  return `${file}?v=${checksum(join(DIST, file)).slice(0, VERSION_DIGITS)}`;
 }
 
 /** In place of Pagefind's script. It holds the bundle's address, as seen from its own folder, once. */

@@ -1,5 +1,4 @@
 /** siskin-box.js: all that is fetched only once somebody searches. */
 export { takeOver } from "./handed-over.js";
-export { startLocal } from "./local.js";
 export { openOn } from "./remote.js";
 export { SearchBox } from "./ui/box.js";

@@ -1,6 +1,7 @@
-import { type Reply, type Request, WORKER_NAME } from "./protocol.js";
-import { SearchError } from "./search-error.js";
-import { scriptUrl } from "./trusted.js";
+import type { Begun } from "./begin.js";
+import { SearchError } from "./errors.js";
+import { startLocal } from "./local.js";
+import type { Reply, Request } from "./protocol.js";
 
 /** A running engine and how to stop it. */
 export interface Line {
@@ -14,21 +15,24 @@ export interface Line {
   retire?(): void;
 }
 
-/** Starts the engine's script in a worker; rejects where workers are refused. */
-export function startWorker(script: URL): Promise<Line> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(scriptUrl(script), { type: "module", name: WORKER_NAME });
-    const line: Line = {
-      post: (request) => worker.postMessage(request),
-      onReply: (reply) => reply.type === "ready" && resolve(line),
-      onDeath: reject,
-      stop: () => worker.terminate(),
-    };
-    worker.addEventListener("message", (event) => line.onReply(event.data as Reply));
-    worker.addEventListener("error", (event) => {
-      event.preventDefault();
-      worker.terminate();
-      line.onDeath(new SearchError("internal", `The search worker stopped: ${event.message}`));
-    });
-  });
+/** The line to the engine in its worker or, where there is none, to the same script on this thread. */
+export async function connect({ script, worker }: Begun): Promise<Line> {
+  const running = await worker;
+  return running === undefined ? startLocal(script) : lineTo(running);
+}
+
+function lineTo(worker: Worker): Line {
+  const line: Line = {
+    post: (request) => worker.postMessage(request),
+    onReply: () => {},
+    onDeath: () => {},
+    stop: () => worker.terminate(),
+  };
+  worker.onmessage = (event) => line.onReply(event.data as Reply);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    worker.terminate();
+    line.onDeath(new SearchError("internal", `The search worker stopped: ${event.message}`));
+  };
+  return line;
 }

@@ -1,6 +1,6 @@
 import { SearchError, type SearchErrorCode } from "./search-error.js";
 
-export { abortedError, SearchError, type SearchErrorCode } from "./search-error.js";
+export { SearchError, type SearchErrorCode } from "./search-error.js";
 
 const CODES: readonly string[] = [
   "network",
@@ -31,4 +31,9 @@ export function asSearchError(thrown: unknown): SearchError {
   if (typed !== undefined) return typed;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new SearchError("internal", `Siskin stopped: ${message}`, { cause: thrown });
+}
+
+/** The error of a call whose signal has fired. */
+export function abortedError(signal?: AbortSignal): SearchError {
+  return new SearchError("aborted", "The search was aborted.", { cause: signal?.reason });
 }

@@ -1,7 +1,6 @@
 import type { Shared } from "./shared.js";
 
 /** Stands in siskin-box.js for the modules of `shared.ts`, by `scripts/build.js`. */
-export let abortedError: Shared["abortedError"];
 export let element: Shared["element"];
 export let folderUrl: Shared["folderUrl"];
 export let RUNTIME: Shared["RUNTIME"];
@@ -11,5 +10,5 @@ export let scriptUrl: Shared["scriptUrl"];
 
 /** Must be called before anything else in siskin-box.js. */
 export function takeOver(shared: Shared): void {
-  ({ abortedError, element, folderUrl, RUNTIME, SCRIPT, SearchError, scriptUrl } = shared);
+  ({ element, folderUrl, RUNTIME, SCRIPT, SearchError, scriptUrl } = shared);
 }

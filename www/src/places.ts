@@ -12,16 +12,11 @@ export function folderUrl(
   folder: string | URL,
   base: string | URL = globalThis.document?.baseURI ?? SCRIPT,
 ): URL {
-  const url = addressOf(folder, base);
-  if (!url.pathname.endsWith("/")) url.pathname += "/";
-  url.search = "";
-  url.hash = "";
-  return url;
-}
-
-function addressOf(folder: string | URL, base: string | URL): URL {
   try {
-    return new URL(folder, base);
+    const url = new URL(folder, base);
+    url.pathname = url.pathname.replace(/\/?$/, "/");
+    url.search = url.hash = "";
+    return url;
   } catch (cause) {
     throw new SearchError("query", `\`${folder}\` is not an address; name a folder.`, { cause });
   }

@@ -1,19 +1,17 @@
-import type { Ahead } from "./ahead.js";
+import { type Ahead, filesAhead } from "./ahead.js";
 import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
-import type { Line } from "./connect.js";
+import type { Begun } from "./begin.js";
+import { connect, type Line } from "./connect.js";
 import { abortedError, SearchError } from "./errors.js";
 import { keepOffline } from "./offline.js";
 import { RUNTIME, SCRIPT } from "./places.js";
 import type { Reply, Request } from "./protocol.js";
 import { checkQuery } from "./query.js";
 
-/** Opens the bundle in `folder` with an engine that runs already. */
-export async function openOn(
-  line: Line,
-  folder: URL,
-  ahead: Ahead,
-  options: OpenOptions,
-): Promise<Search> {
+/** Opens the bundle in `folder` with what has been begun for it. */
+export async function openOn(begun: Begun, folder: URL, options: OpenOptions): Promise<Search> {
+  if (options.signal?.aborted) throw abortedError(options.signal);
+  const [line, ahead] = await Promise.all([connect(begun), filesAhead(begun)]);
   const search = new RemoteSearch(line, options);
   try {
     await search.start(folder, ahead, options.signal);

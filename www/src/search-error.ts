@@ -30,8 +30,3 @@ export class SearchError extends Error {
     this.code = code;
   }
 }
-
-/** The error of a call whose signal has fired. @internal */
-export function abortedError(signal?: AbortSignal): SearchError {
-  return new SearchError("aborted", "The search was aborted.", { cause: signal?.reason });
-}

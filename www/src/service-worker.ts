@@ -21,7 +21,7 @@ const MAXIMUM_PAGES = 500;
 const SHARD = /\/(?:common|words|foreign|spelling|codes|records|map|uhd)-[a-z2-7]{6}\.bin$/;
 /** A file whose address carries its checksum: `encoder/model.onnx?v=0123456789`. */
 const VERSIONED =
-  /\/(?:siskin-(?:box|worker)\.js|siskin_\w+\.(?:wasm|js)|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64}$/;
+  /\/(?:siskin-(?:box|worker|words-\w+)\.js|siskin_\w+\.(?:wasm|js)|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64}$/;
 /** The file at the root of an index, which changes with every build. */
 const MANIFEST_NAME = "siskin.json";
 

@@ -9,6 +9,7 @@ import { Session } from "./session.js";
 import { Settings } from "./settings.js";
 import { View } from "./view.js";
 import english from "./words/en.js";
+import type { Words } from "./words.js";
 
 /** Keystrokes closer together than this ask once. */
 const TYPING_DELAY_MS = 60;
@@ -16,12 +17,27 @@ const TYPING_DELAY_MS = 60;
 /** Sections of a page that are shown. */
 const SECTIONS = 3;
 
+/** Attributes on which the answer depends. */
+const QUESTIONS = ["bundle", "mode", "limit"];
+
 /** What browsers report for keys that an input method consumes. */
 const COMPOSING_KEY_CODE = 229;
+
+/** What the page has begun before the box is there. */
+export interface Start {
+  /** Opens the bundle. */
+  open: () => Promise<Search>;
+  /** An opening that is under way. */
+  opening: Promise<Search>;
+  language: string;
+  /** Absent for English. */
+  words: Words | undefined;
+}
 
 /** What `<siskin-search>` does once somebody searches. */
 export class SearchBox {
   readonly #host: HTMLElement;
+  readonly #frame: Frame;
   readonly #settings: Settings;
   readonly #phrases: Phrases;
   readonly #view: View;
@@ -31,26 +47,22 @@ export class SearchBox {
   #question = new AbortController();
   #typing: ReturnType<typeof setTimeout> | undefined;
 
-  /** `opening` was begun before this script was there; `open` begins anew. What has been typed
-   * meanwhile is asked. */
-  constructor(
-    host: HTMLElement,
-    frame: Frame,
-    open: () => Promise<Search>,
-    opening: Promise<Search>,
-  ) {
+  /** What has been typed before this script was there is asked. */
+  constructor(host: HTMLElement, frame: Frame, start: Start) {
     this.#host = host;
+    this.#frame = frame;
     this.#settings = new Settings(host);
-    this.#phrases = new Phrases(english, "en");
+    this.#phrases = new Phrases(start.words ?? english, start.words ? start.language : "en");
     this.#view = new View(frame, this.#phrases.words, {
       input: () => this.#typed(),
       focus: () => this.#focused(),
       key: (event) => this.#key(event),
       leave: () => this.#leave(),
+      follow: () => this.#follow(),
       retry: () => this.ask(),
       more: () => void this.#attempt((signal) => this.#more(signal)),
     });
-    this.#session = new Session(open, opening, (search) => this.#opened(search));
+    this.#session = new Session(start.open, start.opening, (search) => this.#opened(search));
     if (this.#text !== "" && !frame.isComposing) this.ask();
   }
 
@@ -72,8 +84,8 @@ export class SearchBox {
   /** An attribute has another value. */
   changed(name: string): void {
     if (name === "bundle") this.close();
-    if (name === "label" || name === "placeholder") this.#view.name();
-    else if (this.#text !== "") this.ask();
+    if (QUESTIONS.includes(name) && this.#text !== "") this.ask();
+    else this.#view.name();
   }
 
   /** The network arrives. One that was not asked for arrives silently. */
@@ -255,8 +267,12 @@ export class SearchBox {
     else active.dispatchEvent(new MouseEvent("click", click));
   }
 
-  /** Closes the list; when it is closed, clears the box. */
+  /** Closes the modal or the list; when that is closed, clears the box. */
   #escape(): void {
+    if (this.#frame.dialog !== undefined) {
+      this.#frame.dialog?.close();
+      return;
+    }
     if (this.#view.isOpen) {
       this.#view.hide();
       return;
@@ -265,7 +281,13 @@ export class SearchBox {
     this.ask();
   }
 
+  /** A link of the list is followed, which may lead to another place of this page. */
+  #follow(): void {
+    this.#frame.dialog?.close();
+    this.#leave();
+  }
+
   #leave(): void {
-    if (!this.#settings.isInline) this.#view.hide();
+    if (!this.#settings.isInline && this.#frame.dialog === undefined) this.#view.hide();
   }
 }

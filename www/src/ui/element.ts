@@ -1,10 +1,13 @@
-import type { Progress, Search } from "../api.js";
+import type { Search } from "../api.js";
 import { open } from "../open.js";
 import { folderUrl, RUNTIME } from "../places.js";
-import { loadRest } from "../rest.js";
+import { loadRest, loadWords } from "../rest.js";
 import type { SearchError } from "../search-error.js";
 import type { SearchBox } from "./box.js";
 import { Frame } from "./frame.js";
+import { languageOf, nameIn } from "./language.js";
+import { DEFAULT_SHORTCUTS, isShortcut, shortcutHint } from "./shortcuts.js";
+import { themeOf } from "./theme.js";
 
 /** Name under which the element is defined. @internal */
 export const ELEMENT_NAME = "siskin-search";
@@ -17,16 +20,29 @@ const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as typeof H
  * Here is what a page needs before anybody searches; `SearchBox` is fetched with the engine once the
  * reader turns to the box. */
 export class SiskinSearch extends Base {
-  static readonly observedAttributes = ["bundle", "mode", "limit", "label", "placeholder"];
+  static readonly observedAttributes = [
+    "bundle",
+    "mode",
+    "limit",
+    "label",
+    "placeholder",
+    "data-theme",
+  ];
 
   readonly #frame = new Frame(this);
   #box: SearchBox | undefined;
   #waking: Promise<void> | undefined;
+  /** Stops following the page. */
+  #leave = () => {};
 
   constructor() {
     super();
-    this.#frame.root.addEventListener("focusin", () => this.#wake());
-    this.#frame.root.addEventListener("input", () => this.#wake());
+    for (const type of ["pointerdown", "focusin", "input", "compositionend"]) {
+      this.#frame.root.addEventListener(type, (event) => {
+        this.#frame.isComposing = (event as InputEvent).isComposing;
+        this.#wake();
+      });
+    }
   }
 
   /** The question in the box; setting it asks. */
@@ -40,43 +56,87 @@ export class SiskinSearch extends Base {
     else if (text !== "") this.#wake();
   }
 
+  /** Puts the cursor into the box, and opens it where it is a modal. */
+  show(): void {
+    this.#frame.show();
+  }
+
   connectedCallback(): void {
-    this.#name();
+    const hint = shortcutHint(this.#shortcuts, navigator.platform);
+    this.#frame.build(this.hasAttribute("modal"), hint);
+    this.#follow();
+    this.#update();
     const parameter = this.getAttribute("query-parameter");
-    const asked = parameter && new URLSearchParams(globalThis.location.search).get(parameter);
+    const asked = parameter && new URLSearchParams(location.search).get(parameter);
     if (asked) this.value = asked;
     else if (this.hasAttribute("offline")) this.#wake();
+    if (asked && this.#frame.dialog) this.show();
   }
 
   disconnectedCallback(): void {
+    this.#leave();
     this.#box?.close();
   }
 
   attributeChangedCallback(name: string, old: string | null, value: string | null): void {
     if (!this.isConnected || old === value) return;
-    this.#name();
+    this.#update();
     this.#box?.changed(name);
   }
 
-  #name(): void {
-    const label = this.getAttribute("label") ?? "Search";
+  /** Follows the page's keys and its theme. */
+  #follow(): void {
+    const page = document.documentElement;
+    const observer = new MutationObserver(() => this.#update());
+    page.addEventListener("keydown", this.#key);
+    observer.observe(page, { attributeFilter: ["class", "data-theme"] });
+    this.#leave = () => {
+      page.removeEventListener("keydown", this.#key);
+      observer.disconnect();
+    };
+  }
+
+  get #shortcuts(): string {
+    return this.getAttribute("shortcuts") ?? DEFAULT_SHORTCUTS;
+  }
+
+  get #language(): string {
+    return languageOf((this.closest<HTMLElement>("[lang]") ?? document.documentElement).lang);
+  }
+
+  /** Leads to the box, unless the reader is typing elsewhere or another box was quicker. */
+  readonly #key = (event: KeyboardEvent): void => {
+    const is_meant = isShortcut(event, this.#shortcuts) && !isEditable(event.composedPath()[0]);
+    if (!is_meant || event.defaultPrevented || this.getClientRects().length === 0) return;
+    event.preventDefault();
+    this.show();
+  };
+
+  /** Shows what the attributes and the page say. */
+  #update(): void {
+    const { dataset, className } = document.documentElement;
+    const label = this.getAttribute("label") ?? nameIn(this.#language);
     this.#frame.name(label, this.getAttribute("placeholder") ?? label);
+    this.#frame.dress(themeOf(this.dataset.theme, dataset.theme, className));
   }
 
   /** Fetches the rest of the box, once, and the engine beside it. A failure is told and forgotten. */
   #wake(): void {
-    this.#waking ??= this.#start().catch((error: SearchError) => {
+    this.#waking ??= this.#start().catch((detail: SearchError) => {
       this.#waking = undefined;
-      this.dispatchEvent(new CustomEvent("siskin-error", { detail: error }));
+      this.#frame.fail();
+      this.dispatchEvent(new CustomEvent("siskin-error", { detail }));
     });
   }
 
   async #start(): Promise<void> {
-    const opening = this.#open();
+    const language = this.#language;
+    const open = () => this.#open();
+    const opening = open();
     // The box says what is wrong, once it is there.
     opening.catch(() => {});
-    const { SearchBox } = await loadRest();
-    this.#box = new SearchBox(this, this.#frame, () => this.#open(), opening);
+    const [rest, words] = await Promise.all([loadRest(), loadWords(language)]);
+    this.#box = new rest.SearchBox(this, this.#frame, { open, opening, words, language });
     if (!this.isConnected) this.#box.close();
   }
 
@@ -84,9 +144,15 @@ export class SiskinSearch extends Base {
     const offline = this.getAttribute("offline");
     return open(folderUrl(this.getAttribute("bundle") ?? RUNTIME), {
       offline: offline === null ? false : offline || true,
-      onProgress: (progress: Progress) => this.#box?.progress(progress),
+      onProgress: (progress) => this.#box?.progress(progress),
     });
   }
+}
+
+/** Whether keys that are pressed here write something. */
+function isEditable(target: EventTarget | undefined): boolean {
+  const { isContentEditable, tagName = "" } = target as Partial<HTMLElement>;
+  return isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(tagName);
 }
 
 /** Defines `<siskin-search>` where there is a DOM, once. @internal */

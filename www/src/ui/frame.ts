@@ -1,47 +1,70 @@
+import dark from "./dark.css";
 import css from "./frame.css";
 import { element } from "./nodes.js";
-import { addStyle } from "./style.js";
+import { sheet } from "./style.js";
+import { mediaOf, type Theme } from "./theme.js";
 
-/** What a page shows before anybody searches: the input and its name. */
+/** What a page shows before anybody searches: the input and its name, or the button that opens
+ * them. */
 export class Frame {
   readonly root: ShadowRoot;
   readonly input = element("input", {
-    id: "input",
     part: "input",
     type: "search",
     role: "combobox",
-    "aria-autocomplete": "list",
-    "aria-controls": "list",
     "aria-expanded": "false",
     autocomplete: "off",
     autocapitalize: "off",
-    spellcheck: "false",
-    enterkeyhint: "search",
   });
   /** Where the results belong. */
-  readonly place: ParentNode & Node;
+  readonly box = element("div", { class: "box" }, this.input);
+  /** Where the box is in a modal. */
+  dialog: HTMLDialogElement | undefined;
   /** True while an input method puts a word together. */
   isComposing = false;
-  readonly #label = element("label", { for: "input" });
+  readonly #dark = sheet(dark);
+  readonly #name = element("span");
+  /** Says that nothing further could be loaded. */
+  readonly failure = element("div", { role: "alert" });
 
   constructor(host: HTMLElement) {
     this.root = host.attachShadow({ mode: "open", delegatesFocus: true });
-    this.place = this.root;
-    addStyle(this.root, css);
-    this.root.append(this.#label, this.input);
-    for (const type of ["compositionstart", "compositionend"]) {
-      this.input.addEventListener(type, () => {
-        this.isComposing = type === "compositionstart";
-      });
+    this.root.append(this.failure);
+    this.root.adoptedStyleSheets = [sheet(css), this.#dark];
+  }
+
+  /** Puts the box in its place, once; a `hint` of the shortcut stands on a modal's button. */
+  build(is_modal: boolean, hint: string): void {
+    if (this.box.parentNode !== null) return;
+    if (!is_modal) {
+      this.root.append(this.box);
+      return;
     }
+    this.dialog = element("dialog", { part: "dialog" }, this.box);
+    const attributes = { part: "button", click: () => this.show() };
+    const shortcut = element("kbd", { part: "shortcut", "aria-hidden": "true" }, hint);
+    this.root.append(element("button", attributes, this.#name, " ", shortcut), this.dialog);
+  }
+
+  /** Shows the modal, if it is one, and puts the cursor into the input. */
+  show(): void {
+    if (this.dialog?.open === false) this.dialog.showModal();
+    this.input.focus();
   }
 
   name(label: string, placeholder: string): void {
-    this.#label.textContent = label;
+    this.#name.textContent = label;
+    this.input.ariaLabel = label;
     this.input.placeholder = placeholder;
   }
 
-  get label(): string {
-    return this.#label.textContent;
+  /** Nothing further can be loaded; typing tries again. */
+  fail(): void {
+    this.dialog?.close();
+    this.failure.textContent = "Search could not be loaded. Check your connection.";
+  }
+
+  dress(theme: Theme): void {
+    this.#dark.media.mediaText = mediaOf(theme);
   }
 }

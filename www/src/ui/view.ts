@@ -3,11 +3,19 @@ import type { Frame } from "./frame.js";
 import { ResultList } from "./list.js";
 import { element } from "./nodes.js";
 import type { Group } from "./rows.js";
-import { addStyle } from "./style.js";
+import { sheet } from "./style.js";
 import type { Words } from "./words.js";
 
 /** Typing rests this long before a screen reader is told of new results. */
 const ANNOUNCE_DELAY_MS = 600;
+
+/** What the input becomes with its list. */
+const INPUT = {
+  "aria-autocomplete": "list",
+  "aria-controls": "list",
+  enterkeyhint: "search",
+  spellcheck: "false",
+};
 
 /** What the reader does. */
 export interface Gestures {
@@ -15,6 +23,7 @@ export interface Gestures {
   focus(): void;
   key(event: KeyboardEvent): void;
   leave(): void;
+  follow(): void;
   retry(): void;
   more(): void;
 }
@@ -34,20 +43,23 @@ export class View {
   constructor(frame: Frame, words: Words, gestures: Gestures) {
     this.#frame = frame;
     this.input = frame.input;
+    for (const [name, value] of Object.entries(INPUT)) this.input.setAttribute(name, value);
     this.#retry = button("retry", words.retry, gestures.retry);
     this.#more = button("more", words.more, gestures.more);
+    this.#modal(frame, words.close);
     this.#panel.append(this.#note, this.#retry, this.list.node, this.#more);
-    addStyle(frame.root, css);
     // A press on the panel must not take the focus out of the input: that would close it.
     this.#panel.addEventListener("mousedown", (event) => event.preventDefault());
-    frame.place.append(this.#panel, this.#status);
+    frame.failure.remove();
+    frame.root.adoptedStyleSheets.push(sheet(css));
+    frame.box.append(this.#panel, this.#status);
     this.name();
     this.#listen(gestures);
   }
 
   /** Calls the list what the input is called. */
   name(): void {
-    this.list.node.setAttribute("aria-label", this.#frame.label);
+    this.list.node.ariaLabel = this.input.ariaLabel;
   }
 
   get isOpen(): boolean {
@@ -113,6 +125,13 @@ export class View {
     else this.input.setAttribute("aria-activedescendant", active.id);
   }
 
+  /** What a modal has besides: a button that closes it, as does a click beside it. */
+  #modal({ box, dialog }: Frame, close: string): void {
+    if (dialog === undefined) return;
+    box.append(closeButton(close, () => dialog.close()));
+    dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  }
+
   #listen(gestures: Gestures): void {
     const { input } = this;
     input.addEventListener("input", (event) => {
@@ -121,6 +140,9 @@ export class View {
     input.addEventListener("compositionend", () => gestures.input());
     input.addEventListener("focus", () => gestures.focus());
     input.addEventListener("keydown", (event) => gestures.key(event));
+    this.list.node.addEventListener("click", ({ ctrlKey, metaKey, shiftKey }) => {
+      if (!ctrlKey && !metaKey && !shiftKey) gestures.follow();
+    });
     const { root } = this.#frame;
     root.addEventListener("focusout", (event) => {
       const next = (event as FocusEvent).relatedTarget;
@@ -131,4 +153,12 @@ export class View {
 
 function button(name: string, text: string, click: () => void): HTMLButtonElement {
   return element("button", { type: "button", class: name, part: name, hidden: true, click }, text);
+}
+
+function closeButton(name: string, click: () => void): HTMLButtonElement {
+  return element(
+    "button",
+    { type: "button", class: "close", part: "close", "aria-label": name, click },
+    "✕",
+  );
 }
