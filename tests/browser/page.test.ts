@@ -244,3 +244,47 @@ test("a finger finds targets of 44 pixels", async () => {
   assert.ok(heights.length > 5 && heights.every((height) => height >= 44), heights.join(" "));
   await tab.close();
 });
+
+test("the box speaks the page's language, fetched when it is needed", () =>
+  withTab(
+    async (tab) => {
+      const box = tab.page.getByRole("combobox", { name: "Suche" });
+      await box.waitFor();
+      assert.ok(!tab.site.requests.some((path) => path.includes("siskin-words")));
+      await box.fill("threads");
+      await tab.page.getByRole("button", { name: "Mehr anzeigen" }).waitFor();
+      await tab.status.getByText("30 Ergebnisse für „threads“").waitFor({ state: "attached" });
+      const words = tab.site.requests.filter((path) => path.includes("siskin-words"));
+      assert.deepEqual(
+        words.map((path) => path.replace(/\?.*/, "")),
+        ["/siskin/siskin-words-de.js"],
+      );
+    },
+    { html: "<div lang='de-AT'><siskin-search></siskin-search></div>" },
+  ));
+
+test("where its words cannot be had, the box speaks English", async () => {
+  const tab = await Tab.open(browser);
+  tab.site.page("/test.html", "<siskin-search lang='de'></siskin-search>");
+  tab.site.fail(/siskin-words/, "status 500", 9);
+  stubEngine(tab.site);
+  await tab.watchAnswers();
+  await tab.goto("/test.html");
+  await tab.ask("threads");
+  await tab.page.getByRole("button", { name: "Show more" }).waitFor();
+  await tab.close({ expected: [/Failed to load resource/] });
+});
+
+test("in Arabic the box is laid out from right to left", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("threads");
+      const section = tab.page.locator("siskin-search .section").first();
+      const sides = await section.evaluate((node) => {
+        const { direction, borderRightWidth, borderLeftWidth } = getComputedStyle(node);
+        return [direction, borderRightWidth, borderLeftWidth];
+      });
+      assert.deepEqual(sides, ["rtl", "2px", "0px"]);
+    },
+    { html: "<siskin-search lang='ar'></siskin-search>" },
+  ));

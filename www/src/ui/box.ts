@@ -53,7 +53,7 @@ export class SearchBox {
     this.#frame = frame;
     this.#settings = new Settings(host);
     this.#phrases = new Phrases(start.words ?? english, start.words ? start.language : "en");
-    this.#view = new View(frame, this.#phrases.words, {
+    this.#view = new View(frame, this.#phrases, {
       input: () => this.#typed(),
       focus: () => this.#focused(),
       key: (event) => this.#key(event),

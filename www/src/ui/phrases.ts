@@ -10,16 +10,16 @@ const MAXIMUM_SUGGESTIONS = 3;
 /** The sentences of the box in one language. */
 export class Phrases {
   readonly words: Words;
-  readonly #language: string;
+  readonly language: string;
 
   constructor(words: Words, language: string) {
     this.words = words;
-    this.#language = language;
+    this.language = language;
   }
 
   resultCount(count: number, query: string): string {
     const { results } = this.words;
-    const form = results[new Intl.PluralRules(this.#language).select(count)] ?? results.other;
+    const form = results[new Intl.PluralRules(this.language).select(count)] ?? results.other;
     return put(form, { n: this.#number(count), q: this.#quoted(query) });
   }
 
@@ -54,17 +54,17 @@ export class Phrases {
   }
 
   #number(value: number, options: Intl.NumberFormatOptions = {}): string {
-    return new Intl.NumberFormat(this.#language, options).format(value);
+    return new Intl.NumberFormat(this.language, options).format(value);
   }
 
   #list(items: string[]): string {
-    return new Intl.ListFormat(this.#language, { type: "disjunction" }).format(items);
+    return new Intl.ListFormat(this.language, { type: "disjunction" }).format(items);
   }
 
   #quoted(text: string): string {
-    const [open = "", close = ""] = this.words.quotes;
+    const [before, after] = this.words.quotes;
     const cut = text.length > MAXIMUM_QUOTED ? `${text.slice(0, MAXIMUM_QUOTED)}…` : text;
-    return `${open}${cut}${close}`;
+    return `${before}${cut}${after}`;
   }
 }
 

@@ -2,9 +2,10 @@ import css from "./box.css";
 import type { Frame } from "./frame.js";
 import { ResultList } from "./list.js";
 import { element } from "./nodes.js";
+import type { Phrases } from "./phrases.js";
 import type { Group } from "./rows.js";
 import { sheet } from "./style.js";
-import type { Words } from "./words.js";
+import { directionOf } from "./words.js";
 
 /** Typing rests this long before a screen reader is told of new results. */
 const ANNOUNCE_DELAY_MS = 600;
@@ -40,7 +41,7 @@ export class View {
   readonly #status = element("div", { role: "status" });
   #announcement: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(frame: Frame, words: Words, gestures: Gestures) {
+  constructor(frame: Frame, { words, language }: Phrases, gestures: Gestures) {
     this.#frame = frame;
     this.input = frame.input;
     for (const [name, value] of Object.entries(INPUT)) this.input.setAttribute(name, value);
@@ -51,6 +52,8 @@ export class View {
     // A press on the panel must not take the focus out of the input: that would close it.
     this.#panel.addEventListener("mousedown", (event) => event.preventDefault());
     frame.failure.remove();
+    frame.box.lang = language;
+    frame.box.dir = directionOf(language);
     frame.root.adoptedStyleSheets.push(sheet(css));
     frame.box.append(this.#panel, this.#status);
     this.name();

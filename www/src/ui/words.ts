@@ -1,7 +1,7 @@
 /** All that the box says, in one language. `{n}` stands for a number, `{q}` for what was asked. */
 export interface Words {
-  /** The sign before and the sign after what is quoted. */
-  quotes: string;
+  /** Around what is quoted. */
+  quotes: [before: string, after: string];
   /** By the plural categories of the language. */
   results: { [category in Intl.LDMLPluralRule]?: string } & { other: string };
   none: string;
@@ -21,4 +21,12 @@ export interface Words {
   recent: string;
   clear: string;
   close: string;
+}
+
+/** Languages that are written from right to left. */
+const RIGHT_TO_LEFT = ["ar", "he"];
+
+/** Where lines begin in a language. */
+export function directionOf(language: string): "rtl" | "ltr" {
+  return RIGHT_TO_LEFT.includes(language) ? "rtl" : "ltr";
 }

@@ -1,7 +1,7 @@
 import type { Words } from "../words.js";
 
 const words: Words = {
-  quotes: "“”",
+  quotes: ["“", "”"],
   results: { one: "{n} result for {q}", other: "{n} results for {q}" },
   none: "No results for {q}.",
   hint: "Try other or fewer words.",

@@ -1,0 +1,24 @@
+import type { Words } from "../words.js";
+
+const words: Words = {
+  quotes: ["„", "“"],
+  results: { one: "{n} Ergebnis für {q}", other: "{n} Ergebnisse für {q}" },
+  none: "Keine Ergebnisse für {q}.",
+  hint: "Versuchen Sie es mit anderen oder weniger Wörtern.",
+  near: "Meinten Sie {q}?",
+  loading: "Die Suche wird geladen …",
+  network: "Das Sprachnetz wird geladen … {n}",
+  unreachable: "Die Suche konnte nicht geladen werden. Prüfen Sie die Verbindung.",
+  damaged:
+    "Die Suche funktioniert nicht: Ihre Dateien auf dieser Website sind beschädigt oder veraltet.",
+  stopped: "Die Suche wurde wegen eines Fehlers beendet.",
+  wordless: "Geben Sie mindestens ein Wort ein.",
+  unsupported: "Dieser Browser kann hier nicht suchen.",
+  retry: "Erneut versuchen",
+  more: "Mehr anzeigen",
+  recent: "Letzte Suchen",
+  clear: "Letzte Suchen löschen",
+  close: "Schließen",
+};
+
+export default words;

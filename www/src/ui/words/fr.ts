@@ -1,0 +1,24 @@
+import type { Words } from "../words.js";
+
+const words: Words = {
+  quotes: ["«\u00a0", "\u00a0»"],
+  results: { one: "{n} résultat pour {q}", other: "{n} résultats pour {q}" },
+  none: "Aucun résultat pour {q}.",
+  hint: "Essayez d’autres mots, ou moins de mots.",
+  near: "Vouliez-vous dire {q}\u00a0?",
+  loading: "Chargement de la recherche…",
+  network: "Chargement du réseau linguistique… {n}",
+  unreachable: "La recherche n’a pas pu être chargée. Vérifiez votre connexion.",
+  damaged:
+    "La recherche ne fonctionne pas\u00a0: ses fichiers sur ce site sont endommagés ou périmés.",
+  stopped: "La recherche s’est arrêtée à cause d’une erreur.",
+  wordless: "Saisissez au moins un mot.",
+  unsupported: "Ce navigateur ne permet pas cette recherche.",
+  retry: "Réessayer",
+  more: "Afficher plus",
+  recent: "Recherches récentes",
+  clear: "Effacer les recherches récentes",
+  close: "Fermer",
+};
+
+export default words;

@@ -1,0 +1,23 @@
+import type { Words } from "../words.js";
+
+const words: Words = {
+  quotes: ["‘", "’"],
+  results: { one: "{n} resultaat voor {q}", other: "{n} resultaten voor {q}" },
+  none: "Geen resultaten voor {q}.",
+  hint: "Probeer andere of minder woorden.",
+  near: "Bedoelde u {q}?",
+  loading: "Zoekfunctie laden…",
+  network: "Taalnetwerk laden… {n}",
+  unreachable: "De zoekfunctie kon niet worden geladen. Controleer uw verbinding.",
+  damaged: "De zoekfunctie werkt niet: de bestanden op deze site zijn beschadigd of verouderd.",
+  stopped: "De zoekfunctie is gestopt door een fout.",
+  wordless: "Typ ten minste één woord.",
+  unsupported: "Deze browser kan hier niet zoeken.",
+  retry: "Opnieuw proberen",
+  more: "Meer tonen",
+  recent: "Recente zoekopdrachten",
+  clear: "Recente zoekopdrachten wissen",
+  close: "Sluiten",
+};
+
+export default words;

@@ -1,0 +1,28 @@
+import type { Words } from "../words.js";
+
+const words: Words = {
+  quotes: ["„", "”"],
+  results: {
+    one: "{n} wynik dla {q}",
+    few: "{n} wyniki dla {q}",
+    many: "{n} wyników dla {q}",
+    other: "{n} wyniku dla {q}",
+  },
+  none: "Brak wyników dla {q}.",
+  hint: "Spróbuj innych słów lub mniejszej ich liczby.",
+  near: "Czy chodziło o {q}?",
+  loading: "Wczytywanie wyszukiwarki…",
+  network: "Wczytywanie sieci językowej… {n}",
+  unreachable: "Nie udało się wczytać wyszukiwarki. Sprawdź połączenie.",
+  damaged: "Wyszukiwarka nie działa: jej pliki w tej witrynie są uszkodzone lub nieaktualne.",
+  stopped: "Wyszukiwanie przerwano z powodu błędu.",
+  wordless: "Wpisz co najmniej jedno słowo.",
+  unsupported: "Ta przeglądarka nie obsługuje tego wyszukiwania.",
+  retry: "Spróbuj ponownie",
+  more: "Pokaż więcej",
+  recent: "Ostatnie wyszukiwania",
+  clear: "Wyczyść ostatnie wyszukiwania",
+  close: "Zamknij",
+};
+
+export default words;

@@ -1,0 +1,23 @@
+import type { Words } from "../words.js";
+
+const words: Words = {
+  quotes: ["“", "”"],
+  results: { one: "{n} resultado para {q}", other: "{n} resultados para {q}" },
+  none: "Nenhum resultado para {q}.",
+  hint: "Tente outras palavras ou menos palavras.",
+  near: "Você quis dizer {q}?",
+  loading: "Carregando a pesquisa…",
+  network: "Carregando a rede linguística… {n}",
+  unreachable: "Não foi possível carregar a pesquisa. Verifique sua conexão.",
+  damaged: "A pesquisa não funciona: seus arquivos neste site estão danificados ou desatualizados.",
+  stopped: "A pesquisa parou por causa de um erro.",
+  wordless: "Digite pelo menos uma palavra.",
+  unsupported: "Este navegador não permite esta pesquisa.",
+  retry: "Tentar novamente",
+  more: "Mostrar mais",
+  recent: "Pesquisas recentes",
+  clear: "Limpar pesquisas recentes",
+  close: "Fechar",
+};
+
+export default words;
