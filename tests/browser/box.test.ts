@@ -209,3 +209,187 @@ test("readers who save data get no network unasked", () =>
     },
     { html: "<siskin-search encoder='idle'></siskin-search>" },
   ));
+
+test("links lead to the matched words, unless the page says otherwise", () =>
+  withTab(
+    async (tab) => {
+      const hrefs = async (label: string) => {
+        await tab.page.getByLabel(label).and(tab.box).fill("threads");
+        const list = tab.page.getByRole("listbox", { name: label });
+        await list.getByRole("option").first().waitFor();
+        const links = await list
+          .getByRole("option")
+          .evaluateAll((nodes) => nodes.map((node) => node.getAttribute("href")));
+        return links.slice(0, 2).map((link) => link?.slice(tab.site.origin.length));
+      };
+      const words = "Here%20threads%20is%20told%20of%20in".replace("Here%20", "");
+      assert.deepEqual(await hrefs("Exact"), [
+        "/page-0.html",
+        `/page-0.html#part-1:~:text=${words}%20part`,
+      ]);
+      assert.deepEqual(await hrefs("Plain"), ["/page-0.html", "/page-0.html#part-1"]);
+    },
+    {
+      html: `<siskin-search label='Exact'></siskin-search>
+        <siskin-search label='Plain' text-fragments='off'></siskin-search>`,
+    },
+  ));
+
+/** Follows the first result of each question to a place on the same page. */
+async function search(tab: Tab, ...questions: string[]): Promise<void> {
+  for (const question of questions) {
+    await tab.ask(question);
+    await tab.options.first().evaluate((node) => node.setAttribute("href", "#x"));
+    await tab.options.first().click();
+  }
+}
+
+test("recent searches are offered in the empty box, asked again, and forgotten", () =>
+  withTab(
+    async (tab) => {
+      await search(tab, "threads", "locks");
+      await tab.box.fill("");
+      await tab.page.getByRole("group", { name: "Recent searches" }).waitFor();
+      assert.deepEqual(await tab.options.allTextContents(), ["locks", "threads"]);
+      await tab.box.press("ArrowDown");
+      await tab.box.press("ArrowDown");
+      await tab.box.press("Enter");
+      await tab.page.getByRole("group", { name: "Page 0" }).waitFor();
+      assert.equal(await tab.box.inputValue(), "threads");
+      await tab.box.fill("");
+      await tab.page.getByRole("button", { name: "Clear recent searches" }).click();
+      assert.equal(await tab.options.count(), 0);
+      assert.equal(await tab.page.evaluate(() => localStorage.length), 0);
+    },
+    { html: "<siskin-search recent></siskin-search><p id='x'>x</p>" },
+  ));
+
+test("nothing is stored where the page does not ask for recent searches", () =>
+  withTab(
+    async (tab) => {
+      await search(tab, "threads");
+      await tab.box.fill("");
+      await tab.options.first().waitFor({ state: "detached" });
+      assert.equal(await tab.page.evaluate(() => localStorage.length), 0);
+    },
+    { html: "<siskin-search></siskin-search><p id='x'>x</p>" },
+  ));
+
+const MARKUP = `<img src=x onerror="hit=1"><script>hit=1</script><b>bold</b>`;
+
+test("hostile titles, excerpts, words and addresses stay text", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("evil");
+      assert.equal(await tab.page.evaluate(() => "hit" in globalThis), false);
+      assert.equal(await tab.page.locator("siskin-search :is(img, script, b)").count(), 0);
+      assert.deepEqual(
+        await tab.options.evaluateAll((nodes) => nodes.map((node) => node.hasAttribute("href"))),
+        [false, false, true],
+      );
+      const lengths = await tab.options.evaluateAll((nodes) =>
+        nodes.map((node) => node.textContent?.length ?? 0),
+      );
+      assert.ok(
+        lengths.every((length) => length < 3000),
+        lengths.join(" "),
+      );
+      await tab.options.first().click();
+      assert.equal(new URL(tab.page.url()).pathname, "/test.html");
+      const overridden = tab.options.nth(2).locator(".title");
+      assert.equal(
+        await overridden.evaluate((node) => getComputedStyle(node).unicodeBidi),
+        "isolate",
+      );
+    },
+    {
+      answers: {
+        evil: [
+          { url: "javascript:hit=1", title: MARKUP, heading: MARKUP, excerpt: MARKUP },
+          { url: "data:text/html,x", title: "x".repeat(1 << 20), excerpt: "y ".repeat(1 << 19) },
+          { url: "/a.html", title: "\u202Eevil\u202D", heading: "z".repeat(1 << 20), excerpt: "e" },
+        ].map((result) => ({
+          ...result,
+          matches: [
+            { kind: "meaning" as const, query: MARKUP, text: MARKUP },
+            { kind: "word" as const, query: "(".repeat(1 << 16), text: "(".repeat(1 << 16) },
+          ],
+        })),
+      },
+    },
+  ));
+
+async function askByScript(tab: Tab, question: string): Promise<void> {
+  await tab.page.locator("siskin-search").evaluate((node, text) => {
+    Object.assign(node, { value: text });
+  }, question);
+  await tab.page.waitForFunction(
+    (wanted) => (globalThis as { answered?: string }).answered === wanted,
+    question,
+  );
+}
+
+test("two hundred questions leave no nodes and no listeners behind", () =>
+  withTab(async (tab) => {
+    const client = await tab.page.context().newCDPSession(tab.page);
+    const measure = async () => {
+      await client.send("HeapProfiler.collectGarbage");
+      const { nodes, jsEventListeners } = await client.send("Memory.getDOMCounters");
+      return { nodes, jsEventListeners };
+    };
+    const ask = async (count: number) => {
+      // By the property: what is typed is kept by the browser, so that it can be undone.
+      for (let number = 0; number < count; number++)
+        await askByScript(tab, `question ${number % 7}`);
+      return measure();
+    };
+    const before_questions = await ask(14);
+    const after_questions = await ask(203);
+    assert.ok(
+      after_questions.nodes <= before_questions.nodes * 1.2 + 50,
+      JSON.stringify([before_questions, after_questions]),
+    );
+    assert.ok(after_questions.jsEventListeners <= before_questions.jsEventListeners + 5);
+  }));
+
+test("arrows wrap, text keys stay with the text, and no button is in the listbox", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("threads");
+      const active = () => tab.box.getAttribute("aria-activedescendant");
+      await tab.box.press("ArrowUp");
+      const last = await tab.options.last().getAttribute("id");
+      assert.equal(await active(), last);
+      await tab.box.press("ArrowDown");
+      assert.equal(await active(), null);
+      await tab.box.press("Home");
+      assert.equal(await tab.box.evaluate((node: HTMLInputElement) => node.selectionStart), 0);
+      await tab.box.press("End");
+      assert.equal(await tab.box.evaluate((node: HTMLInputElement) => node.selectionStart), 7);
+      assert.equal(await tab.page.locator("[role=listbox] button").count(), 0);
+      const ids = await tab.options.evaluateAll((nodes) => nodes.map((node) => node.id));
+      assert.equal(new Set(ids).size, ids.length);
+    },
+    { html: "<siskin-search limit='3'></siskin-search>" },
+  ));
+
+test("the status speaks once typing rests, and not for every letter", () =>
+  withTab(async (tab) => {
+    await tab.ask("t");
+    await tab.page.evaluate(() => {
+      const status = document
+        .querySelector("siskin-search")
+        ?.shadowRoot?.querySelector("[role=status]");
+      const said: string[] = [];
+      Object.assign(globalThis, { said });
+      if (status) {
+        new MutationObserver(() => said.push(status.textContent ?? "")).observe(status, {
+          childList: true,
+        });
+      }
+    });
+    await tab.box.pressSequentially("hreads", { delay: 90 });
+    await tab.status.getByText("for “threads”").waitFor({ state: "attached" });
+    const said = await tab.page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
+    assert.ok(said.length <= 2, said.join(" / "));
+  }));

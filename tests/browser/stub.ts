@@ -41,13 +41,16 @@ function work(answers: Answers, find: typeof pages): void {
     id: number;
     query: { text: string; mode: string; limit: number; first?: number; sections?: number };
   }
+  const blank = { title: "", heading: "", excerpt: "", score: 0, matches: [] };
   const answer = async ({ text, mode, limit, first = 0, sections = 0 }: Request["query"]) => {
     if (mode === "full") await fetch("/network");
     const found = answers[text] ?? find(text);
     if (mode === "full") found.reverse();
-    const results = found
-      .slice(first, first + limit)
-      .map((result) => ({ ...result, sections: (result.sections ?? []).slice(0, sections) }));
+    const results = found.slice(first, first + limit).map((result) => ({
+      ...blank,
+      ...result,
+      sections: (result.sections ?? []).slice(0, sections),
+    }));
     return { query: text, mode, took_ms: 1, results, suggestions: [], total: found.length };
   };
   addEventListener("message", async ({ data }: MessageEvent<Request>) => {

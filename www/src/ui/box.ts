@@ -3,8 +3,9 @@ import { asSearchError } from "../errors.js";
 import type { Frame } from "./frame.js";
 import { append, merge } from "./merge.js";
 import { Phrases } from "./phrases.js";
+import { RecentSearches } from "./recent.js";
 import { whenIdle } from "./refinement.js";
-import { groupOf } from "./rows.js";
+import { groupOf, recentGroup } from "./rows.js";
 import { Session } from "./session.js";
 import { Settings } from "./settings.js";
 import { View } from "./view.js";
@@ -42,6 +43,7 @@ export class SearchBox {
   readonly #phrases: Phrases;
   readonly #view: View;
   readonly #session: Session;
+  readonly #recent = new RecentSearches(() => localStorage);
   /** What is in the list. */
   #shown: Answer | undefined;
   #question = new AbortController();
@@ -59,11 +61,14 @@ export class SearchBox {
       key: (event) => this.#key(event),
       leave: () => this.#leave(),
       follow: () => this.#follow(),
+      recall: (search) => this.#recall(search),
+      forget: () => this.#forgetRecent(),
       retry: () => this.ask(),
       more: () => void this.#attempt((signal) => this.#more(signal)),
     });
     this.#session = new Session(start.open, start.opening, (search) => this.#opened(search));
     if (this.#text !== "" && !frame.isComposing) this.ask();
+    else if (frame.input.matches(":focus")) this.#showRecent();
   }
 
   /** Asks what stands in the box; an answer to an older question is never shown. */
@@ -121,7 +126,8 @@ export class SearchBox {
 
   #focused(): void {
     this.#session.open().catch(() => {});
-    if (this.#text !== "") this.#view.show();
+    if (this.#text === "") this.#showRecent();
+    else this.#view.show();
   }
 
   #typed(): void {
@@ -194,6 +200,25 @@ export class SearchBox {
     this.#view.empty();
     this.#view.hide();
     this.#view.announce("");
+    this.#showRecent();
+  }
+
+  #showRecent(): void {
+    const searches = this.#settings.keepsRecent && this.#text === "" ? this.#recent.read() : [];
+    if (searches.length > 0) {
+      this.#view.recent(recentGroup(this.#phrases.words.recent, searches));
+    }
+  }
+
+  #recall(search: string): void {
+    this.#view.input.value = search;
+    this.ask();
+  }
+
+  #forgetRecent(): void {
+    this.#recent.clear();
+    this.#clear();
+    this.#view.input.focus();
   }
 
   #show(answer: Answer): void {
@@ -208,13 +233,13 @@ export class SearchBox {
 
   #render(answer: Answer): void {
     const { query, mode, results, suggestions, total } = answer;
-    const { site } = this.#settings;
+    const { site, pointsAtText } = this.#settings;
     const has_more = total > results.length && results.length < MAXIMUM_LIMIT;
     const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
     this.#shown = answer;
     this.#view.note(none);
     this.#view.render(
-      results.map((result) => groupOf(result, site)),
+      results.map((result) => groupOf(result, { site, pointsAtText })),
       has_more,
     );
     this.#view.show();
@@ -279,10 +304,12 @@ export class SearchBox {
     }
     this.#view.input.value = "";
     this.ask();
+    this.#view.hide();
   }
 
   /** A link of the list is followed, which may lead to another place of this page. */
   #follow(): void {
+    if (this.#settings.keepsRecent) this.#recent.add(this.#shown?.query ?? "");
     this.#frame.dialog?.close();
     this.#leave();
   }

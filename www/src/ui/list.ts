@@ -80,7 +80,7 @@ function pageFor(group: Group, known: Page | undefined): Page {
   node.setAttribute("aria-label", group.title);
   const options = new Map<string, Option>();
   for (const row of group.rows) {
-    const key = `${row.kind} ${row.href}`;
+    const key = keyOf(row);
     if (!options.has(key)) options.set(key, optionFor(row, known?.options.get(key)));
   }
   arrange(
@@ -88,6 +88,11 @@ function pageFor(group: Group, known: Page | undefined): Page {
     [...options.values()].map((option) => option.node),
   );
   return { node, options };
+}
+
+/** Tells the rows of a page apart, whatever words of them are matched. */
+function keyOf({ kind, href, lines }: Row): string {
+  return `${kind} ${href?.replace(/:~:.*/, "") ?? lines[0]?.text}`;
 }
 
 function optionFor(row: Row, known: Option | undefined): Option {

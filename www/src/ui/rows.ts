@@ -1,6 +1,7 @@
 import type { Match, Result, Section } from "../api.js";
 import { resultUrl } from "./address.js";
 import { cut, cutMatches } from "./bounds.js";
+import { textDirective } from "./fragment.js";
 
 /** A line of text of a row. */
 export interface Line {
@@ -10,7 +11,7 @@ export interface Line {
 
 /** One option of the list. */
 export interface Row {
-  kind: "result" | "page" | "section";
+  kind: "result" | "page" | "section" | "recent";
   /** Where it leads; absent for what is no web address. */
   href?: string;
   lines: Line[];
@@ -25,16 +26,32 @@ export interface Group {
   rows: Row[];
 }
 
+/** How results are linked. */
+export interface Links {
+  /** Where their addresses begin. */
+  site: URL;
+  /** Whether a link leads to the matched words, and not to their heading only. */
+  pointsAtText: boolean;
+}
+
 /** What is shown of a result: the page and below it its sections, or one row for both where there is
  * one section only. */
-export function groupOf(result: Result, site: URL): Group {
+export function groupOf(result: Result, links: Links): Group {
   const title = cut(result.title);
   const sections = result.sections ?? [];
   const rows =
     sections.length < 2
-      ? [resultRow(result, title, site)]
-      : [pageRow(result, title, site), ...sections.map((section) => sectionRow(section, site))];
+      ? [resultRow(result, title, links)]
+      : [pageRow(result, title, links), ...sections.map((section) => sectionRow(section, links))];
   return { key: pageOf(result.url), title, rows };
+}
+
+/** Earlier searches as rows that can be asked again. */
+export function recentGroup(title: string, searches: string[]): Group {
+  const rows = searches.map((text): Row => {
+    return { kind: "recent", lines: [{ name: "title", text }], matches: [] };
+  });
+  return { key: "recent", title, rows };
 }
 
 /** The address of a result's page: without the anchor. */
@@ -42,28 +59,35 @@ export function pageOf(url: string): string {
   return url.replace(/#.*/su, "");
 }
 
-function resultRow(result: Result, title: string, site: URL): Row {
-  const row = sectionRow(result, site);
+function resultRow(result: Result, title: string, links: Links): Row {
+  const row = sectionRow(result, links);
   const below = row.lines.filter(({ text }) => text !== title);
   return { ...row, kind: "result", lines: [{ name: "title", text: title }, ...below] };
 }
 
-function pageRow({ url, matches }: Result, title: string, site: URL): Row {
+function pageRow({ url, matches }: Result, title: string, { site }: Links): Row {
   const lines: Line[] = [{ name: "title", text: title }];
   return { kind: "page", lines, matches: cutMatches(matches), ...link(pageOf(url), site) };
 }
 
-function sectionRow({ url, heading, excerpt, matches }: Section | Result, site: URL): Row {
+function sectionRow(section: Section | Result, { site, pointsAtText }: Links): Row {
+  const matches = cutMatches(section.matches);
   const lines: Line[] = [
-    { name: "heading", text: cut(heading) },
-    { name: "excerpt", text: cut(excerpt) },
+    { name: "heading", text: cut(section.heading) },
+    { name: "excerpt", text: cut(section.excerpt) },
   ];
+  const directive = pointsAtText ? textDirective(cut(section.excerpt), matches) : "";
   return {
     kind: "section",
     lines: lines.filter(({ text }) => text !== ""),
-    matches: cutMatches(matches),
-    ...link(url, site),
+    matches,
+    ...link(withDirective(section.url, directive), site),
   };
+}
+
+/** A directive belongs to the fragment, which may be empty. */
+function withDirective(url: string, directive: string): string {
+  return directive === "" || url.includes("#") ? url + directive : `${url}#${directive}`;
 }
 
 function link(url: string, site: URL): { href?: string } {

@@ -23,6 +23,16 @@ export class Settings {
     return encoderChoice(this.#host.getAttribute("encoder"), navigator as Device);
   }
 
+  /** Text fragments, where the browser follows them. */
+  get pointsAtText(): boolean {
+    const is_off = this.#host.getAttribute("text-fragments") === "off";
+    return !is_off && "fragmentDirective" in document;
+  }
+
+  get keepsRecent(): boolean {
+    return this.#host.hasAttribute("recent");
+  }
+
   get isInline(): boolean {
     return this.#host.hasAttribute("inline");
   }

@@ -24,7 +24,12 @@ export interface Gestures {
   focus(): void;
   key(event: KeyboardEvent): void;
   leave(): void;
+  /** A link is followed. */
   follow(): void;
+  /** An earlier search is asked again. */
+  recall(search: string): void;
+  /** Earlier searches are to be forgotten. */
+  forget(): void;
   retry(): void;
   more(): void;
 }
@@ -37,6 +42,7 @@ export class View {
   readonly #note = element("p", { class: "note", part: "note" });
   readonly #retry: HTMLButtonElement;
   readonly #more: HTMLButtonElement;
+  readonly #clear: HTMLButtonElement;
   readonly #panel = element("div", { class: "panel", part: "panel", hidden: true });
   readonly #status = element("div", { role: "status" });
   #announcement: ReturnType<typeof setTimeout> | undefined;
@@ -47,8 +53,9 @@ export class View {
     for (const [name, value] of Object.entries(INPUT)) this.input.setAttribute(name, value);
     this.#retry = button("retry", words.retry, gestures.retry);
     this.#more = button("more", words.more, gestures.more);
+    this.#clear = button("clear", words.clear, gestures.forget);
     this.#modal(frame, words.close);
-    this.#panel.append(this.#note, this.#retry, this.list.node, this.#more);
+    this.#panel.append(this.#note, this.#retry, this.list.node, this.#more, this.#clear);
     // A press on the panel must not take the focus out of the input: that would close it.
     this.#panel.addEventListener("mousedown", (event) => event.preventDefault());
     frame.failure.remove();
@@ -89,9 +96,18 @@ export class View {
   /** Shows pages with their rows; `has_more` offers further ones. */
   render(groups: Group[], has_more: boolean): void {
     const leaves_button = !has_more && this.#more.matches(":focus");
+    this.#clear.hidden = true;
     this.list.render(groups);
     this.#more.hidden = !has_more;
     if (leaves_button) this.input.focus();
+  }
+
+  /** Shows earlier searches, and a way to forget them. */
+  recent(group: Group): void {
+    this.render([group], false);
+    this.note(group.title);
+    this.#clear.hidden = false;
+    this.show();
   }
 
   /** Begins at the top, as for a new question. */
@@ -135,6 +151,13 @@ export class View {
     dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
   }
 
+  /** With a modifier key a link opens elsewhere, and the reader stays here. */
+  #chosen({ target, ctrlKey, metaKey, shiftKey }: MouseEvent, gestures: Gestures): void {
+    const option = target instanceof Element ? target.closest<HTMLElement>("[role=option]") : null;
+    if (option?.classList.contains("recent")) gestures.recall(option.textContent);
+    else if (option?.hasAttribute("href") && !ctrlKey && !metaKey && !shiftKey) gestures.follow();
+  }
+
   #listen(gestures: Gestures): void {
     const { input } = this;
     input.addEventListener("input", (event) => {
@@ -143,9 +166,7 @@ export class View {
     input.addEventListener("compositionend", () => gestures.input());
     input.addEventListener("focus", () => gestures.focus());
     input.addEventListener("keydown", (event) => gestures.key(event));
-    this.list.node.addEventListener("click", ({ ctrlKey, metaKey, shiftKey }) => {
-      if (!ctrlKey && !metaKey && !shiftKey) gestures.follow();
-    });
+    this.list.node.addEventListener("click", (event) => this.#chosen(event, gestures));
     const { root } = this.#frame;
     root.addEventListener("focusout", (event) => {
       const next = (event as FocusEvent).relatedTarget;
