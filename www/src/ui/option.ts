@@ -50,5 +50,5 @@ function reasonsOf(matches: Match[]): HTMLElement[] {
     );
   return pairs.length === 0
     ? []
-    : [element("span", { class: "reasons", part: "reasons" }, ...pairs)];
+    : [element("span", { class: "reasons", part: "reasons", dir: "auto" }, ...pairs)];
 }
