@@ -25,11 +25,18 @@ fn keys(value: &Value) -> Vec<&str> {
 
 #[test]
 fn json_has_the_documented_form() {
-    let (code, answer) = search("mutex", &["--limit", "1"]);
+    let (code, answer) = search("mutex", &["--limit", "1", "--sections", "2"]);
     assert_eq!(code, 0);
     assert_eq!(
         keys(&answer),
-        ["mode", "query", "results", "suggestions", "took_ms"]
+        [
+            "mode",
+            "query",
+            "results",
+            "suggestions",
+            "took_ms",
+            "total"
+        ]
     );
     assert_eq!(
         (answer["query"].as_str(), answer["mode"].as_str()),
@@ -39,7 +46,13 @@ fn json_has_the_documented_form() {
     let result = &answer["results"][0];
     assert_eq!(
         keys(result),
-        ["excerpt", "heading", "matches", "score", "title", "url"]
+        [
+            "excerpt", "heading", "matches", "score", "sections", "title", "url"
+        ]
+    );
+    assert_eq!(
+        keys(&result["sections"][0]),
+        ["excerpt", "heading", "matches", "url"]
     );
     assert_eq!(result["url"], "/guide/threads.html#mutex");
     assert_eq!(result["title"], "Threads");
