@@ -50,7 +50,7 @@ const STRIPPED_TAGS: [&str; 22] = [
 /// Links that generators put beside headings and signatures, line numbers, lines of code that the
 /// page hides, text meant for the ear alone, lists of pages and sections, facts about a page such
 /// as its date, and questions whether it helped.
-const STRIPPED_CLASSES: [&str; 26] = [
+const STRIPPED_CLASSES: [&str; 23] = [
     "headerlink",
     "header-anchor",
     "hash-link",
@@ -69,17 +69,25 @@ const STRIPPED_CLASSES: [&str; 26] = [
     "skip-link",
     "breadcrumb",
     "breadcrumbs",
-    "pagination",
-    "toc",
     "toctree-wrapper",
     "post-meta",
     "post-metadata",
     "post-tags",
-    "tags",
     "md-feedback",
 ];
 
+/// The same, if what is in it is links with a label at most, or half of it: elsewhere these names mean
+/// other things.
+const STRIPPED_IF_LINKS: [&str; 3] = ["pagination", "toc", "tags"];
+/// Letters of a label such as "Filed under".
+const LABEL_LETTERS: usize = 20;
+
 const STRIPPED_ATTRIBUTES: [&str; 2] = ["data-siskin-ignore", "data-pagefind-ignore"];
+
+/// Extensions of what pages are written in.
+const SOURCES: [&str; 8] = [
+    "md", "mdx", "markdown", "rst", "adoc", "html", "txt", "ipynb",
+];
 
 /// Classes of an `<aside>` that belongs to the text: notes and warnings.
 const NOTE_CLASSES: [&str; 4] = ["starlight-aside", "admonition", "callout", "note"];
@@ -142,7 +150,6 @@ pub(super) fn is_stripped(element: &Element) -> bool {
         || is_excluded(element)
         || element.attr("aria-hidden") == Some("true")
         || matches!(element.attr("role"), Some("navigation" | "search"))
-        || element.attr("style").is_some_and(cannot_be_selected)
         || element
             .classes()
             .any(|class| STRIPPED_CLASSES.contains(&class))
@@ -154,7 +161,16 @@ pub(super) fn is_excluded(element: &Element) -> bool {
     element.attr("data-search-exclude").is_some()
 }
 
-/// Whether a style keeps readers from copying the element: line numbers and prompts.
+/// Whether a style keeps readers from copying a part of code: line numbers and prompts.
+fn is_beside_code(element: ElementRef<'_>) -> bool {
+    let is_code = |above: ElementRef<'_>| matches!(above.value().name(), "pre" | "code" | "tr");
+    element.attr("style").is_some_and(cannot_be_selected)
+        && element
+            .ancestors()
+            .filter_map(ElementRef::wrap)
+            .any(is_code)
+}
+
 fn cannot_be_selected(style: &str) -> bool {
     style.split(';').any(|declaration| {
         let mut words = declaration.split(':').map(str::trim);
@@ -168,12 +184,29 @@ fn is_note(aside: &Element) -> bool {
 
 /// Whether an element and everything in it is left out for what is in it or around it.
 pub(super) fn is_furniture(element: ElementRef<'_>) -> bool {
-    match element.value().name() {
+    let by_name = match element.value().name() {
         "a" => is_bare_anchor(element) || is_page_turn(element) || is_edit_link(element),
         "li" => element.child_elements().any(is_page_turn),
         "span" => is_language_label(element),
         _ => false,
+    };
+    by_name || is_beside_code(element) || is_list_of_links(element)
+}
+
+fn is_list_of_links(element: ElementRef<'_>) -> bool {
+    let mut classes = element.value().classes();
+    if !classes.any(|class| STRIPPED_IF_LINKS.contains(&class)) {
+        return false;
     }
+    let letters = |element: ElementRef<'_>| {
+        let text = element.text().flat_map(str::chars);
+        text.filter(|c| c.is_alphanumeric()).count()
+    };
+    let links = element.descendent_elements();
+    let links = links.filter(|inner| inner.value().name() == "a");
+    let linked = links.map(letters).sum::<usize>();
+    let beside = letters(element).saturating_sub(linked);
+    linked > 0 && beside <= linked.max(LABEL_LETTERS)
 }
 
 /// Whether a link leads into its own page and shows only a sign such as `#`, `§` or `↩`.
@@ -192,8 +225,12 @@ fn is_page_turn(link: ElementRef<'_>) -> bool {
 
 /// Whether a link leads to the page's source in an editor, as code hosts address it.
 fn is_edit_link(link: ElementRef<'_>) -> bool {
-    link.attr("href")
-        .is_some_and(|href| href.starts_with("http") && href.contains("/edit/"))
+    let is_source = |href: &str| {
+        let path = href.split(['?', '#']).next().unwrap_or_default();
+        let extension = path.rsplit('.').next().unwrap_or_default();
+        path.starts_with("http") && path.contains("/edit/") && SOURCES.contains(&extension)
+    };
+    link.attr("href").is_some_and(is_source)
 }
 
 /// Whether an element names the language of the code that it stands above, as in VitePress.

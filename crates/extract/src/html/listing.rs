@@ -10,7 +10,8 @@ use super::{content, head::Head, links, walk};
 /// A page is a list if links to other pages make up so much of its text, in percent: of pages that
 /// introduce a chapter, whose links stand in sentences, almost none has so many.
 const LINKED_PERCENT: usize = 90;
-/// The same for a page whose address has one of [`LIST_NAMES`].
+/// The same for a page whose address has one of [`LIST_NAMES`], or that is a further page of a list:
+/// `page/2`.
 const LINKED_PERCENT_OF_NAMED: usize = 60;
 /// Folders and files that generators write lists to.
 const LIST_NAMES: [&str; 7] = [
@@ -26,7 +27,7 @@ const LIST_NAMES: [&str; 7] = [
 /// Whether the page with the content `roots` at the address `url` within its site only lists other pages.
 ///
 /// It does if nearly all of its text below the title stands in links to them, or if every heading below
-/// the title is such a link and more text follows the first one than comes before it. The site's
+/// the title, of two at least, is such a link and more text follows the first one than comes before it. The site's
 /// first page is not asked: it is looked for by its own name.
 pub(super) fn only_lists_pages(roots: &[ElementRef<'_>], head: &Head, url: &str) -> bool {
     let Some(base) = links::site().and_then(|site| site.join(url).ok()) else {
@@ -36,16 +37,18 @@ pub(super) fn only_lists_pages(roots: &[ElementRef<'_>], head: &Head, url: &str)
     for root in roots {
         census.count(*root);
     }
-    let percent = match is_named_as_list(url) {
-        true => LINKED_PERCENT_OF_NAMED,
-        false => LINKED_PERCENT,
+    let (percent, least_headings) = match is_named_as_list(url) {
+        true => (LINKED_PERCENT_OF_NAMED, 1),
+        false => (LINKED_PERCENT, 2),
     };
-    url != "/" && census.is_list(percent)
+    url != "/" && census.is_list(percent, least_headings)
 }
 
 fn is_named_as_list(url: &str) -> bool {
-    url.split(['/', '.'])
-        .any(|name| LIST_NAMES.contains(&name.to_ascii_lowercase().as_str()))
+    let names: Vec<String> = url.split(['/', '.']).map(str::to_ascii_lowercase).collect();
+    let is_further_page = |pair: &[String]| pair[0] == "page" && pair[1].parse::<u32>().is_ok();
+    names.iter().any(|name| LIST_NAMES.contains(&name.as_str()))
+        || names.windows(2).any(is_further_page)
 }
 
 /// Letters and digits of a page by where they stand.
@@ -62,6 +65,9 @@ struct Census {
     in_headings: usize,
     linked_in_headings: usize,
     before_headings: usize,
+    /// Headings that are links to other pages, and the last of them.
+    linked_headings: usize,
+    counted: Option<NodeId>,
 }
 
 impl Census {
@@ -78,13 +84,16 @@ impl Census {
             in_headings: 0,
             linked_in_headings: 0,
             before_headings: 0,
+            linked_headings: 0,
+            counted: None,
         }
     }
 
-    fn is_list(&self, percent: usize) -> bool {
+    fn is_list(&self, percent: usize, least_headings: usize) -> bool {
         let mostly_links = self.linked > 0 && self.linked * 100 >= self.all * percent;
         let below_headings = self.all - self.before_headings - self.in_headings;
-        let headings_are_links = self.in_headings > 0
+        let headings_are_links = self.linked_headings >= least_headings
+            && self.in_headings > 0
             && self.linked_in_headings == self.in_headings
             && self.before_headings < below_headings;
         mostly_links || headings_are_links
@@ -138,9 +147,10 @@ impl Census {
         let Some(target) = target.and_then(|(href, base)| base.join(href).ok()) else {
             return false;
         };
-        let is_own = |own: &Url| own.origin() == target.origin();
-        self.addresses.iter().any(is_own)
-            && !self.addresses.iter().any(|own| own.path() == target.path())
+        let of_site = |own: &Url| own.origin() == target.origin();
+        self.addresses.iter().any(of_site)
+            && is_page(&target)
+            && !self.addresses.iter().any(|own| is_same_page(own, &target))
     }
 
     fn text(&mut self, text: &str) {
@@ -149,6 +159,10 @@ impl Census {
         }
         let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
         let linked = if self.link.is_some() { letters } else { 0 };
+        if linked > 0 && self.heading.is_some() && self.heading != self.counted {
+            self.linked_headings += 1;
+            self.counted = self.heading;
+        }
         self.all += letters;
         self.linked += linked;
         if self.heading.is_some() {
@@ -158,6 +172,27 @@ impl Census {
             self.before_headings += letters;
         }
     }
+}
+
+/// Whether an address looks like that of a page, not of a picture or an archive.
+fn is_page(url: &Url) -> bool {
+    let name = url.path().rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.')
+        .is_none_or(|(_, extension)| matches!(extension, "html" | "htm"))
+}
+
+/// Whether a link leads to the page itself: hosts serve `/a/`, `/a` and `/a.html` alike, and a site may be
+/// published below a folder.
+fn is_same_page(own: &Url, target: &Url) -> bool {
+    let (own, target) = (plain(own.path()), plain(target.path()));
+    own == target || (!own.is_empty() && target.ends_with(own))
+}
+
+/// A path without what hosts may leave out at its end.
+fn plain(path: &str) -> &str {
+    let path = path.strip_suffix(".html").unwrap_or(path);
+    let path = path.strip_suffix("/index").unwrap_or(path);
+    path.trim_end_matches('/')
 }
 
 #[cfg(test)]
@@ -208,6 +243,18 @@ mod tests {
         )));
         let long = "A page with much to say, and links to more. ".repeat(3);
         assert!(!is_list(&format!("{long}{}", entry("ducks"))));
+    }
+
+    #[test]
+    fn a_post_with_its_own_title_as_a_link_and_a_page_of_downloads_are_pages() {
+        let post = "<p>May</p><h2><a href=/x/posts/ducks>Ducks</a></h2><p>They quack all day.";
+        assert!(!is_list_at("/posts/ducks/", post));
+        assert!(!is_list_at("/posts/ducks.html", post));
+        assert!(!is_list_at(
+            "/news/",
+            "<h2><a href=/ducks/>Ducks</a></h2><p>They quack all day.</p>"
+        ));
+        assert!(!is_list("<h1>T</h1><a href=/manual.pdf>The manual</a>"));
     }
 
     #[test]

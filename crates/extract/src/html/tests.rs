@@ -224,11 +224,34 @@ fn line_numbers_in_a_column_or_before_each_line_are_left_out() {
 #[test]
 fn lists_of_pages_and_sections_and_facts_about_the_page_are_left_out() {
     let html = "<main><div class=breadcrumbs><a href=/>Home</a> » Guide</div><h1>T</h1>\
-        <div class=post-meta>1 May · 2 min read</div><div class=toc><ul><li>A</ul></div><p>a\
+        <div class=post-meta>1 May · 2 min read</div><div class=toc><ul><li><a href='#a'>A</a></ul></div><p>a\
         <p data-search-exclude>no<div class='toctree-wrapper compound'><ul><li>b</ul></div>\
-        <ul class='pagination pagination-default'><li>1</ul><ul class=post-tags><li>tag</ul>\
+        <ul class='pagination pagination-default'><li><a href=/2>1</a></ul><ul class=post-tags><li>tag</ul>\
         <form class=md-feedback>Helpful?</form></main>";
     assert_eq!(texts(html), ["a"]);
+}
+
+#[test]
+fn names_that_elsewhere_mean_other_things_keep_their_text() {
+    for kept in [
+        "<div class=tags><p>Parameters: how many <a href=/ducks>ducks</a> there are</div>",
+        "<h2 class=toc>How to make one</h2>",
+        "<div style='user-select:none'><p>A text that nobody may copy</div>",
+        "<p>the <a href='https://x.example/docs/edit/'>edit command</a>",
+    ] {
+        let whole = texts(&format!("<main><p>See</p>{kept}</main>")).join(" ");
+        assert!(whole.len() > "See ".len(), "{kept}: {whole}");
+    }
+}
+
+#[test]
+fn a_term_without_an_address_ends_the_one_before() {
+    let html = "<main><h1>T</h1><h2 id=h>H</h2><dl><dt id=x>X<dd>one<dt>Y<dd>two</dl></main>";
+    let found = outline(html);
+    assert!(
+        found.contains(&row("H", "h", "Y\ntwo")) && found.contains(&row("H > X", "x", "one")),
+        "{found:?}"
+    );
 }
 
 #[test]

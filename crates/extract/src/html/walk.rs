@@ -153,6 +153,9 @@ impl Walker {
             self.begin_heading(level, element);
         } else {
             self.border(name);
+            if name == "dt" && self.open_lists > 0 {
+                self.outline.end(self.level_of_terms());
+            }
         }
         self.open_pre += usize::from(name == "pre");
         self.open_lists = self.open_lists.saturating_add(u8::from(name == "dl"));
@@ -184,10 +187,14 @@ impl Walker {
         }
     }
 
+    fn level_of_terms(&self) -> u8 {
+        TERM_LEVEL.saturating_add(self.open_lists.saturating_sub(1))
+    }
+
     /// The level of a term that can be linked to, such as a function's signature.
     fn term_level(&self, element: &Element) -> Option<u8> {
         let is_term = element.name() == "dt" && self.open_pre == 0 && id_of(element).is_some();
-        is_term.then(|| TERM_LEVEL.saturating_add(self.open_lists.saturating_sub(1)))
+        is_term.then(|| self.level_of_terms())
     }
 
     /// Separates what stands before and after the edge of an element.
@@ -211,7 +218,7 @@ impl Walker {
 
     fn begin_heading(&mut self, level: u8, element: ElementRef<'_>) {
         self.end_block();
-        self.is_excluded = false;
+        self.is_excluded &= level >= TERM_LEVEL;
         self.heading = Some(OpenHeading {
             node: element.id(),
             level,

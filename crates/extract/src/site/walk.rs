@@ -152,7 +152,10 @@ impl Walk {
             || name.starts_with("genindex-")
             || name.ends_with("-modindex");
         let options = path.with_file_name("_static/documentation_options.js");
-        is_named && self.root.join(options).is_file()
+        let absolute = self.root.join(path);
+        is_named
+            && self.root.join(options).is_file()
+            && (name.starts_with('_') || !absolute.is_dir() || holds_one_page(&absolute))
     }
 
     fn link(&mut self, path: PathBuf) {
@@ -171,6 +174,14 @@ impl Walk {
     fn skip(&mut self, path: PathBuf, reason: SkipReason) {
         self.listing.skipped.push(Skipped { path, reason });
     }
+}
+
+/// Whether a folder is what Sphinx's builder `dirhtml` makes of one page.
+fn holds_one_page(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == "index.html"))
 }
 
 pub(super) fn is_html(path: &Path) -> bool {
