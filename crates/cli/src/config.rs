@@ -117,8 +117,9 @@ impl Config {
         let or = |own: &mut Option<PathBuf>, other: Option<PathBuf>| {
             *own = own.take().or(other);
         };
+        let is_same_site = arguments.site.is_none() || arguments.site == self.site;
         or(&mut arguments.site, self.site);
-        or(&mut arguments.output, self.output);
+        or(&mut arguments.output, self.output.filter(|_| is_same_site));
         or(&mut arguments.encoder, self.encoder);
         arguments.lite |= self.lite;
         if arguments.cache.is_none() && !arguments.no_cache {
@@ -178,6 +179,15 @@ mod tests {
             "no-runtime = true\nno-cache = true",
         );
         assert!(!arguments.no_runtime && !arguments.no_cache);
+    }
+
+    #[test]
+    fn the_output_of_one_site_is_not_that_of_another() {
+        let file = "site = 'a'\noutput = 'a/search'";
+        assert_eq!(index("b", file).output, None);
+        let own = Some(Path::new("docs/a/search"));
+        assert_eq!(index("", file).output.as_deref(), own);
+        assert_eq!(index("docs/a", file).output.as_deref(), own);
     }
 
     #[test]

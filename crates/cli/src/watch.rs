@@ -32,6 +32,8 @@ pub fn follow(site: &Path, mut on_change: impl FnMut()) {
 
 #[derive(Debug, Default)]
 struct Follower {
+    /// Whether the caller was ever told.
+    has_begun: bool,
     /// What was there when the caller was last told.
     told: State,
     /// What was there at the last look.
@@ -41,11 +43,16 @@ struct Follower {
 impl Follower {
     /// Whether the caller is to be told of a change.
     fn look(&mut self, state: State) -> bool {
-        let at_rest = state == self.seen || self.told.is_empty();
+        let at_rest = state == self.seen || !self.has_begun;
         self.seen = state;
+        if self.seen.is_empty() {
+            // Whoever empties the folder removes the index too.
+            self.told.clear();
+        }
         let changed = at_rest && !self.seen.is_empty() && self.seen != self.told;
         if changed {
             self.told = self.seen.clone();
+            self.has_begun = true;
         }
         changed
     }
@@ -84,7 +91,8 @@ mod tests {
         assert!(told(&[2, 1]));
         assert!(!told(&[2, 1]));
         assert!(!told(&[]) && !told(&[]), "the folder is being emptied");
-        assert!(!told(&[2, 1]) && !told(&[2, 1]), "as it was after all");
+        assert!(!told(&[2, 1]), "perhaps still being written");
+        assert!(told(&[2, 1]), "the same pages, without the index");
     }
 
     #[test]

@@ -111,7 +111,9 @@ fn question(line: &str, urls: &BTreeSet<String>) -> Result<Question> {
 /// The address of a page without its anchor, as the index writes it.
 fn page_of(address: &str) -> String {
     let page = address.split('#').next().unwrap_or_default();
-    let page = page.strip_suffix("index.html").unwrap_or(page);
+    let folder = page.strip_suffix("index.html");
+    let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with('/'));
+    let page = folder.unwrap_or(page);
     format!("/{}", page.trim_start_matches('/'))
 }
 
@@ -272,16 +274,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("questions.tsv");
         fs::write(&file, text).unwrap();
-        let urls = ["/a/", "/b.html"].map(str::to_owned).into();
+        let urls = ["/a/", "/b.html", "/reindex.html"]
+            .map(str::to_owned)
+            .into();
         read(&file, &urls)
     }
 
     #[test]
     fn questions_stand_before_a_tab_and_addresses_behind_it() {
-        let read = read_text("# mine\n\nhow to  go\ta/index.html#x /b.html\n").unwrap();
+        let read =
+            read_text("# mine\n\nhow to  go\ta/index.html#x /b.html /reindex.html\n").unwrap();
         let expected = Question {
             text: "how to  go".to_owned(),
-            pages: vec!["/a/".to_owned(), "/b.html".to_owned()],
+            pages: ["/a/", "/b.html", "/reindex.html"]
+                .map(str::to_owned)
+                .to_vec(),
         };
         assert_eq!(read, [expected]);
     }
