@@ -55,8 +55,8 @@ export interface Answer {
   mode: Mode;
   /** Milliseconds from the query's arrival at the engine to its answer, downloads included. */
   took_ms: number;
-  /** Pages found, of which `results` are some; for a phrase in quotes, which only the text of a
-   * page can confirm, at most so many. */
+  /** Pages found, of which `results` are some. For a phrase in quotes, which only the text of a page
+   * can confirm, at most so many of the best 40 pages are. */
   total: number;
   /** Best first. */
   results: Result[];

@@ -5,10 +5,14 @@ import type { Port, Reply } from "./protocol.js";
 /** Instances of the engine's script on this thread that have trapped: each needs a fresh import. */
 let trapped_count = 0;
 
+/** Imports that failed: browsers remember them by address, so the next has another. */
+let failed_count = 0;
+
 /** Starts the engine's script on this thread. */
 export async function startLocal(script: URL): Promise<Line> {
   const fresh = new URL(script);
   if (trapped_count > 0) fresh.searchParams.set("instance", String(trapped_count));
+  if (failed_count > 0) fresh.searchParams.set("retry", String(failed_count));
   const engine = await importEngine(fresh);
   const { port1, port2 } = new MessageChannel();
   const line: Line = {
@@ -31,6 +35,7 @@ async function importEngine(script: URL): Promise<{ serve(port: Port): void }> {
   try {
     return (await import(script.href)) as { serve(port: Port): void };
   } catch (cause) {
+    failed_count += 1;
     throw new SearchError("network", `Could not load ${script.href}. Check the connection.`, {
       cause,
     });

@@ -143,17 +143,18 @@ export class SearchIndex {
 
   /** A search that has ended is forgotten: the next question opens the bundle again. */
   async #query(term: string, options: QueryOptions) {
-    const opening = this.open();
-    const search = await opening;
+    const asked = this.open();
+    const opening = this.#opened;
+    const search = await asked;
     try {
       return await search.query(term, { mode: this.#mode, ...options });
     } catch (error) {
-      if (["closed", "internal"].includes(codeOf(error))) this.#opened = undefined;
+      if (["closed", "internal"].includes(codeOf(error))) this.#forget(opening);
       throw error;
     }
   }
 
-  #forget(opening: Promise<Search>): void {
+  #forget(opening: Promise<Search> | undefined): void {
     if (this.#opened === opening) this.#opened = undefined;
   }
 

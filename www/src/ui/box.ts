@@ -46,6 +46,8 @@ export class SearchBox {
   readonly #recent = new RecentSearches(() => localStorage);
   /** What is in the list. */
   #shown: Answer | undefined;
+  /** Results that the engine gave for it; of some the page was shown already. */
+  #given = 0;
   #question = new AbortController();
   #typing: ReturnType<typeof setTimeout> | undefined;
 
@@ -115,8 +117,8 @@ export class SearchBox {
     try {
       await search.query(this.#phrases.words.more, { mode: "full", limit: 1 });
       this.#session.hasNetwork = true;
-    } catch {
-      this.#session.lacksNetwork = true;
+    } catch (thrown) {
+      this.#session.lacksNetwork ||= asSearchError(thrown).code !== "closed";
     }
   }
 
@@ -187,11 +189,11 @@ export class SearchBox {
   async #more(signal: AbortSignal): Promise<void> {
     const shown = this.#shown;
     if (shown === undefined) return;
-    const more = await this.#query(shown.query, shown.mode, signal, shown.results.length);
-    const results = append(shown.results, more.results);
-    // The engine has no others, whatever it counted.
-    const total = results.length === shown.results.length ? results.length : more.total;
-    this.#render({ ...shown, results, total });
+    const more = await this.#query(shown.query, shown.mode, signal, this.#given);
+    this.#given += more.results.length;
+    // Without any the engine has no others, whatever it counted.
+    const total = more.results.length === 0 ? this.#given : more.total;
+    this.#render({ ...shown, results: append(shown.results, more.results), total });
   }
 
   #clear(): void {
@@ -200,7 +202,7 @@ export class SearchBox {
     this.#view.empty();
     this.#view.hide();
     this.#view.announce("");
-    this.#showRecent();
+    if (this.#frame.input.matches(":focus")) this.#showRecent();
   }
 
   #showRecent(): void {
@@ -223,18 +225,20 @@ export class SearchBox {
 
   #show(answer: Answer): void {
     if (answer.query !== this.#shown?.query) this.#view.rewind();
+    this.#given = answer.results.length;
     this.#render(answer);
   }
 
   #refine(answer: Answer): void {
     const shown = this.#shown?.results ?? [];
+    this.#given = answer.results.length;
     this.#render({ ...answer, results: merge(shown, answer.results, this.#view.pinnedCount) });
   }
 
   #render(answer: Answer): void {
     const { query, mode, results, suggestions, total } = answer;
     const { site, pointsAtText } = this.#settings;
-    const has_more = total > results.length && results.length < MAXIMUM_LIMIT;
+    const has_more = total > this.#given && results.length < MAXIMUM_LIMIT;
     const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
     this.#shown = answer;
     this.#view.note(none);
@@ -286,7 +290,7 @@ export class SearchBox {
 
   /** Follows the active link as a click would, with the same modifier keys; else asks at once. */
   #enter({ ctrlKey, metaKey, shiftKey }: KeyboardEvent): void {
-    const click = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
+    const click = { bubbles: true, cancelable: true, composed: true, ctrlKey, metaKey, shiftKey };
     const { active } = this.#view.list;
     if (active === undefined) this.ask();
     else active.dispatchEvent(new MouseEvent("click", click));

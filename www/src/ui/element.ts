@@ -32,6 +32,8 @@ export class SiskinSearch extends Base {
   readonly #frame = new Frame(this);
   #box: SearchBox | undefined;
   #waking: Promise<void> | undefined;
+  /** The address's question is asked once, wherever the page moves the element later. */
+  #was_connected = false;
   /** Stops following the page. */
   #leave = () => {};
 
@@ -67,7 +69,9 @@ export class SiskinSearch extends Base {
     this.#follow();
     this.#update();
     const parameter = this.getAttribute("query-parameter");
-    const asked = parameter && new URLSearchParams(location.search).get(parameter);
+    const is_first = !this.#was_connected;
+    this.#was_connected = true;
+    const asked = parameter && is_first && new URLSearchParams(location.search).get(parameter);
     if (asked) this.value = asked;
     else if (this.hasAttribute("offline")) this.#wake();
     if (asked && this.#frame.dialog) this.show();

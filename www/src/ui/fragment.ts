@@ -9,7 +9,7 @@ const MAXIMUM_WORDS = 6;
 const MAXIMUM_CHARACTERS = 100;
 
 /** What no fragment reaches over: where sentences end, the next words may be another block's. */
-const END = /[.!?:;…。！？\n|•]/u;
+const END = /[.!?:;…。！？|•]/u;
 
 interface Word {
   text: string;

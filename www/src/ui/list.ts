@@ -92,7 +92,7 @@ function pageFor(group: Group, known: Page | undefined): Page {
 
 /** Tells the rows of a page apart, whatever words of them are matched. */
 function keyOf({ kind, href, lines }: Row): string {
-  return `${kind} ${href?.replace(/:~:.*/, "") ?? lines[0]?.text}`;
+  return `${kind} ${href?.replace(/:~:.*/, "")} ${lines[0]?.text}`;
 }
 
 function optionFor(row: Row, known: Option | undefined): Option {

@@ -6,7 +6,7 @@ import { pageOf } from "./rows.js";
  * `refined`, in their order. */
 export function merge(shown: Result[], refined: Result[], pinned_count: number): Result[] {
   const pinned = shown.slice(0, pinned_count);
-  return append(pinned, refined).slice(0, Math.max(shown.length, refined.length));
+  return append(pinned, refined);
 }
 
 /** `results` and those of `more` whose pages are not among them. */

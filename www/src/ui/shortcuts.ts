@@ -8,7 +8,8 @@ export type Keys = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" 
  * with blanks between shortcuts. Shift is part of a sign's key on many keyboards, so that it counts
  * with letters only. */
 export function isShortcut(keys: Keys, shortcuts: string): boolean {
-  const key = keys.key.toLowerCase();
+  // Browsers that fill in a field tell of keys that are none.
+  const key = (keys.key ?? "").toLowerCase();
   const held =
     (keys.ctrlKey || keys.metaKey ? "ctrl+" : "") +
     (keys.altKey ? "alt+" : "") +

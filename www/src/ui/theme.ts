@@ -3,7 +3,7 @@ export type Theme = "dark" | "light" | undefined;
 
 /** The first theme that `choices`, each a value of `data-theme` or a list of classes, name. */
 export function themeOf(...choices: (string | undefined)[]): Theme {
-  return /\b(?<!-)(dark|light)\b(?!-)/.exec(choices.join(" "))?.[0] as Theme;
+  return /(?<!\S)(dark|light)(?!\S)/.exec(choices.join(" "))?.[0] as Theme;
 }
 
 /** Where the dark colours hold. */

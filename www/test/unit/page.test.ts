@@ -43,7 +43,7 @@ test("the element's theme comes before the page's, and that before the reader's"
   assert.equal(themeOf("light", "dark", "dark"), "light");
   assert.equal(themeOf(undefined, "dark", ""), "dark");
   assert.equal(themeOf(undefined, undefined, "wide dark"), "dark");
-  assert.equal(themeOf(undefined, "auto", "darkish not-dark dark-blue"), undefined);
+  assert.equal(themeOf(undefined, "auto", "darkish not-dark dark-blue dark:bg-x"), undefined);
   assert.deepEqual(
     [mediaOf("dark"), mediaOf("light"), mediaOf(undefined)],
     ["all", "not all", "(prefers-color-scheme:dark)"],

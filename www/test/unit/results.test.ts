@@ -78,8 +78,8 @@ test("pinned results keep their places, and the refined ones follow without repe
   assert.equal(urls(merged), "/a /b /d /e");
 });
 
-test("merging makes no list longer than the longer one", () => {
-  assert.equal(urls(merge(results("a", "b"), results("c", "d"), 1)), "/a /c");
+test("merging drops none of the better answer's results, which more are counted from", () => {
+  assert.equal(urls(merge(results("a", "b"), results("c", "d"), 1)), "/a /c /d");
   assert.equal(urls(merge(results("a", "b"), results(), 1)), "/a");
 });
 
