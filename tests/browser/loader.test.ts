@@ -92,7 +92,8 @@ test("neither the arrival of the rest nor results move the page", () =>
 test("when the rest cannot be fetched, the next keystroke tries again", () =>
   withTab(
     async (tab) => {
-      tab.site.fail(/siskin-box/, "cut connection", 1);
+      // A connection that is cut, the browser opens again by itself, now and then.
+      tab.site.fail(/siskin-box/, "status 500", 1);
       const failed = tab.page.evaluate(
         () =>
           new Promise((resolve) => {
