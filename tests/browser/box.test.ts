@@ -80,6 +80,26 @@ test("one section alone is shown with its page, in one row", () =>
     },
   ));
 
+test("sections without addresses of their own are all shown", () => {
+  const section = (heading: string) => ({
+    url: "/one.html",
+    heading,
+    excerpt: "Text.",
+    matches: [],
+  });
+  const sections = [section("First"), section("Second")];
+  return withTab(
+    async (tab) => {
+      await tab.ask("one");
+      assert.deepEqual(await tab.page.locator("siskin-search .heading").allTextContents(), [
+        "First",
+        "Second",
+      ]);
+    },
+    { answers: { one: [{ url: "/one.html", title: "One", sections }] } },
+  );
+});
+
 test("“Show more” adds the next results until there are no others", () =>
   withTab(
     async (tab) => {

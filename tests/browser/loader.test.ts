@@ -119,3 +119,16 @@ test("an element that is taken away while the rest arrives stops its engine", ()
     await tab.page.waitForLoadState("networkidle");
     while (tab.page.workers().length > 0) await tab.page.waitForTimeout(20);
   }));
+
+test("a bundle that is named while the rest arrives is the one that is asked", () =>
+  withTab(async (tab) => {
+    tab.site.file("/other/siskin.json", "{}");
+    const release = tab.site.hold("/siskin/siskin-box.js");
+    await tab.box.focus();
+    await tab.page.evaluate(() =>
+      document.querySelector("siskin-search")?.setAttribute("bundle", "/other/"),
+    );
+    release();
+    await tab.ask("threads");
+    assert.ok(tab.site.requests.includes("/other/siskin.json"));
+  }));

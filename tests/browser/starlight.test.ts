@@ -46,6 +46,7 @@ test("a page that asks robots to stay away is not found in it", async () => {
   const links = await tab.page
     .locator(".pagefind-ui__result a")
     .evaluateAll((found) => found.map((link) => (link as HTMLAnchorElement).href));
+  assert.ok(links.length > 0);
   assert.ok(!links.some((link) => link.includes("private")), links.join(" "));
   await tab.close();
 });

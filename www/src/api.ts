@@ -56,7 +56,7 @@ export interface Answer {
   /** Milliseconds from the query's arrival at the engine to its answer, downloads included. */
   took_ms: number;
   /** Pages found, of which `results` are some. For a phrase in quotes, which only the text of a page
-   * can confirm, at most so many of the best 40 pages are. */
+   * can confirm, the best 40 pages that may have it are read: at most so many of them are found. */
   total: number;
   /** Best first. */
   results: Result[];

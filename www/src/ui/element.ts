@@ -135,12 +135,14 @@ export class SiskinSearch extends Base {
 
   async #start(): Promise<void> {
     const language = this.#language;
+    const bundle = this.getAttribute("bundle");
     const open = () => this.#open();
     const opening = open();
     // The box says what is wrong, once it is there.
     opening.catch(() => {});
     const [rest, words] = await Promise.all([loadRest(), loadWords(language)]);
     this.#box = new rest.SearchBox(this, this.#frame, { open, opening, words, language });
+    if (this.getAttribute("bundle") !== bundle) this.#box.changed("bundle");
     if (!this.isConnected) this.#box.close();
   }
 

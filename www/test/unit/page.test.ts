@@ -32,6 +32,13 @@ test("a page may have other shortcuts, or none", () => {
   assert.ok(!isShortcut(keys("/"), ""));
 });
 
+test("events without a key, as of browsers that fill in fields, are no shortcut", () => {
+  for (const shortcuts of ["ctrl+k /", "", "undefined"]) {
+    assert.ok(!isShortcut({ ...keys(""), key: undefined } as unknown as Keys, shortcuts));
+    assert.ok(!isShortcut(keys(""), shortcuts));
+  }
+});
+
 test("the hint is written as on the reader's keyboard", () => {
   assert.equal(shortcutHint("ctrl+k /", "Linux x86_64"), "Ctrl K");
   assert.equal(shortcutHint("ctrl+k /", "MacIntel"), "⌘K");
