@@ -65,7 +65,9 @@ const handedOver = {
   name: "handed-over",
   setup(build) {
     const path = join(PACKAGE, "src/handed-over.ts");
-    build.onResolve({ filter: /\/(search-error|places|trusted|nodes)\.js$/ }, () => ({ path }));
+    build.onResolve({ filter: /\/(search-error|import-script|places|trusted|nodes)\.js$/ }, () => ({
+      path,
+    }));
   },
 };
 

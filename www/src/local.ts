@@ -1,19 +1,15 @@
 import type { Line } from "./connect.js";
-import { SearchError } from "./errors.js";
+import { importScript } from "./import-script.js";
 import type { Port, Reply } from "./protocol.js";
 
 /** Instances of the engine's script on this thread that have trapped: each needs a fresh import. */
 let trapped_count = 0;
 
-/** Imports that failed: browsers remember them by address, so the next has another. */
-let failed_count = 0;
-
 /** Starts the engine's script on this thread. */
 export async function startLocal(script: URL): Promise<Line> {
   const fresh = new URL(script);
   if (trapped_count > 0) fresh.searchParams.set("instance", String(trapped_count));
-  if (failed_count > 0) fresh.searchParams.set("retry", String(failed_count));
-  const engine = await importEngine(fresh);
+  const engine = (await importScript(fresh)) as { serve(port: Port): void };
   const { port1, port2 } = new MessageChannel();
   const line: Line = {
     post: (request) => port2.postMessage(request),
@@ -29,15 +25,4 @@ export async function startLocal(script: URL): Promise<Line> {
   engine.serve(port1);
   port1.start();
   return line;
-}
-
-async function importEngine(script: URL): Promise<{ serve(port: Port): void }> {
-  try {
-    return (await import(script.href)) as { serve(port: Port): void };
-  } catch (cause) {
-    failed_count += 1;
-    throw new SearchError("network", `Could not load ${script.href}. Check the connection.`, {
-      cause,
-    });
-  }
 }

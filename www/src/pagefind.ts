@@ -1,4 +1,5 @@
 /** In place of Pagefind's `pagefind.js`: the same functions, answered from a Siskin bundle. */
+import { importScript } from "./import-script.js";
 import type { open } from "./open.js";
 import { Pagefind, type Surroundings } from "./pagefind/instance.js";
 import type {
@@ -19,22 +20,11 @@ const SCRIPT = "siskin.js";
 const AROUND: Surroundings = {
   home: new URL(".", import.meta.url),
   bundle: SISKIN_BUNDLE,
-  openBundle: async (runtime, folder, options) =>
-    (await importScript(new URL(SCRIPT, runtime))).open(folder, options),
+  openBundle: async (runtime, folder, options) => {
+    const script = await importScript(new URL(SCRIPT, runtime));
+    return (script as { open: typeof open }).open(folder, options);
+  },
 };
-
-/** Imports that failed: browsers remember them by address, so the next has another. */
-let failed_count = 0;
-
-async function importScript(url: URL): Promise<{ open: typeof open }> {
-  if (failed_count > 0) url.searchParams.set("attempt", String(failed_count));
-  try {
-    return await import(url.href);
-  } catch (cause) {
-    failed_count += 1;
-    throw new Error(`Could not load ${url.href}. Check the connection.`, { cause });
-  }
-}
 
 let shared = new Pagefind(AROUND);
 

@@ -1,5 +1,5 @@
+import { importScript } from "./import-script.js";
 import { RUNTIME } from "./places.js";
-import { SearchError } from "./search-error.js";
 import { shared } from "./shared.js";
 import type { Words } from "./ui/words.js";
 
@@ -13,7 +13,6 @@ declare const SISKIN_WORDS_VERSION: string;
 export type Rest = typeof import("./box.js");
 
 let loading: Promise<Rest> | undefined;
-let failed_count = 0;
 
 /** All that is needed only once somebody searches. A failure is forgotten. */
 export function loadRest(): Promise<Rest> {
@@ -25,7 +24,7 @@ export function loadRest(): Promise<Rest> {
 }
 
 async function importRest(): Promise<Rest> {
-  const rest = (await importScript(SISKIN_BOX)) as Rest;
+  const rest = (await importScript(new URL(SISKIN_BOX, RUNTIME))) as Rest;
   rest.takeOver(shared);
   return rest;
 }
@@ -35,24 +34,9 @@ async function importRest(): Promise<Rest> {
 export async function loadWords(language: string): Promise<Words | undefined> {
   if (language === "en") return undefined;
   const name = `siskin-words-${language}.js?v=${SISKIN_WORDS_VERSION}`;
-  const script = importScript(name) as Promise<{ default: Words }>;
+  const script = importScript(new URL(name, RUNTIME)) as Promise<{ default: Words }>;
   return script.then(
     (words) => words.default,
     () => undefined,
   );
-}
-
-/** A script of the runtime folder. Browsers remember that an address failed: after a failure it is
- * another one. Throws `network`. */
-async function importScript(name: string): Promise<unknown> {
-  const url = new URL(name, RUNTIME);
-  if (failed_count > 0) url.searchParams.set("retry", String(failed_count));
-  try {
-    return await import(url.href);
-  } catch (cause) {
-    failed_count += 1;
-    throw new SearchError("network", `Could not load ${url.href}. Check the connection.`, {
-      cause,
-    });
-  }
 }

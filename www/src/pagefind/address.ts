@@ -6,19 +6,6 @@ export interface AddressRules {
   highlight: string;
 }
 
-/** The folder `path` as an address, relative to the page. Throws `TypeError` for what is none. */
-export function folder(path: string | URL, base: string | URL = pageAddress()): URL {
-  const url = new URL(path, base);
-  if (!url.pathname.endsWith("/")) url.pathname += "/";
-  url.search = "";
-  url.hash = "";
-  return url;
-}
-
-function pageAddress(): string {
-  return globalThis.document?.baseURI ?? import.meta.url;
-}
-
 /** What results begin with unless an option says it: the folder above that of `pagefind.js`. */
 export function defaultBase(home: URL): string {
   const above = new URL("..", home);

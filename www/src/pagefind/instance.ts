@@ -1,5 +1,5 @@
 import type { OpenOptions, Search } from "../api.js";
-import { folder } from "./address.js";
+import { folderUrl } from "../places.js";
 import { countTags, passes } from "./filters.js";
 import { type IndexAnswer, SearchIndex } from "./search-index.js";
 import type {
@@ -68,7 +68,7 @@ export class Pagefind {
   /** Searches another site too: `path` is the address of its `pagefind` folder. Rejects when its
    * bundle cannot be opened; it is not searched then. */
   async mergeIndex(path: string, options: IndexOptions = {}): Promise<void> {
-    const home = folder(path);
+    const home = folderUrl(path);
     if (home.href === this.#primary.home.href) return;
     const index = this.#index(home);
     index.set(options);

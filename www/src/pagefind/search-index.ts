@@ -6,7 +6,8 @@ import {
   type Result,
   type Search,
 } from "../api.js";
-import { checkedBase, defaultBase, folder } from "./address.js";
+import { folderUrl } from "../places.js";
+import { checkedBase, defaultBase } from "./address.js";
 import { type Tags, tagsOf } from "./filters.js";
 import { type FragmentRules, fragmentOf, WANTED_SECTIONS } from "./fragment.js";
 import { Pages } from "./pages.js";
@@ -64,7 +65,7 @@ export class SearchIndex {
     if (typeof mergeFilter === "object") this.tags = tagsOf(mergeFilter);
     if (mode !== undefined && MODES.includes(mode)) this.#mode = mode;
     if (typeof noWorker === "boolean") this.#worker = noWorker ? "never" : "auto";
-    if (typeof basePath === "string") this.#move(folder(basePath), this.#bundle);
+    if (typeof basePath === "string") this.#move(folderUrl(basePath), this.#bundle);
     if (typeof siskin === "string") this.#move(this.home, siskin);
     this.#setTexts(options);
   }
@@ -98,7 +99,7 @@ export class SearchIndex {
 
   /** Folder of the index's bundle. */
   get bundle(): URL {
-    return folder(this.#bundle, this.home);
+    return folderUrl(this.#bundle, this.home);
   }
 
   #start(): Promise<Search> {

@@ -1,4 +1,11 @@
-import { type Answer, MAXIMUM_LIMIT, type Mode, type Progress, type Search } from "../api.js";
+import {
+  type Answer,
+  MAXIMUM_LIMIT,
+  type Mode,
+  type Progress,
+  type Result,
+  type Search,
+} from "../api.js";
 import { asSearchError } from "../errors.js";
 import type { Frame } from "./frame.js";
 import { append, merge } from "./merge.js";
@@ -189,11 +196,17 @@ export class SearchBox {
   async #more(signal: AbortSignal): Promise<void> {
     const shown = this.#shown;
     if (shown === undefined) return;
-    const more = await this.#query(shown.query, shown.mode, signal, this.#given);
-    this.#given += more.results.length;
+    let more: Answer;
+    let results: Result[];
+    // Those that come may be of pages that are shown already.
+    do {
+      more = await this.#query(shown.query, shown.mode, signal, this.#given);
+      this.#given += more.results.length;
+      results = append(shown.results, more.results);
+    } while (more.results.length > 0 && results.length === shown.results.length);
     // Without any the engine has no others, whatever it counted.
     const total = more.results.length === 0 ? this.#given : more.total;
-    this.#render({ ...shown, results: append(shown.results, more.results), total });
+    this.#render({ ...shown, results, total });
   }
 
   #clear(): void {

@@ -9,7 +9,7 @@ export type Keys = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" 
  * with letters only. */
 export function isShortcut(keys: Keys, shortcuts: string): boolean {
   // Browsers that fill in a field tell of keys that are none.
-  if (typeof keys.key !== "string" || keys.key === "") return false;
+  if (!keys.key) return false;
   const key = keys.key.toLowerCase();
   const held =
     (keys.ctrlKey || keys.metaKey ? "ctrl+" : "") +

@@ -1,0 +1,18 @@
+import { SearchError } from "./search-error.js";
+
+let failed_count = 0;
+
+/** Imports a script. Browsers remember that an address failed: after a failure it is another one.
+ * Throws `network`. */
+export async function importScript(script: URL): Promise<unknown> {
+  const url = new URL(script);
+  if (failed_count > 0) url.searchParams.set("retry", String(failed_count));
+  try {
+    return await import(url.href);
+  } catch (cause) {
+    failed_count += 1;
+    throw new SearchError("network", `${url.href} could not be loaded. Check your connection.`, {
+      cause,
+    });
+  }
+}
