@@ -96,6 +96,22 @@ pub fn harmless(text: &str) -> String {
         .collect()
 }
 
+/// A finding with its first entries, at most `named`; nothing without entries.
+pub fn listed(finding: &str, entries: impl Iterator<Item = String>, named: usize) -> String {
+    let entries: Vec<String> = entries.collect();
+    if entries.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{finding} ({})\n", entries.len());
+    for entry in entries.iter().take(named) {
+        text += &format!("  {}\n", harmless(entry));
+    }
+    match entries.len().saturating_sub(named) {
+        0 => text,
+        more => text + &format!("  … and {more} more; --verbose names all\n"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +127,16 @@ mod tests {
     #[test]
     fn a_page_cannot_steer_the_terminal() {
         assert_eq!(harmless("a\u{1b}[2Jb\u{9b}c\td"), "a[2Jbcd");
+    }
+
+    #[test]
+    fn long_findings_are_cut_short() {
+        let entries = |count| (0..count).map(|number| number.to_string());
+        assert_eq!(listed("thin", entries(0), 1), "");
+        assert_eq!(listed("thin", entries(1), 1), "thin (1)\n  0\n");
+        assert_eq!(
+            listed("thin", entries(3), 1),
+            "thin (3)\n  0\n  … and 2 more; --verbose names all\n"
+        );
     }
 }

@@ -11,7 +11,7 @@ use super::Outcome;
 use super::index::{SkippedFile, read_site, report_problems, skip_counts};
 use crate::arguments::CheckArguments;
 use crate::config::Config;
-use crate::talk::{self, Talk, harmless};
+use crate::talk::{self, Talk, harmless, listed};
 
 /// Pages with fewer words are thin: they hardly answer anything.
 const THIN_WORDS: usize = 20;
@@ -167,22 +167,6 @@ impl CheckedPage {
     }
 }
 
-/// A finding with its first entries; nothing without entries.
-fn listed(finding: &str, entries: impl Iterator<Item = String>, named: usize) -> String {
-    let entries: Vec<String> = entries.collect();
-    if entries.is_empty() {
-        return String::new();
-    }
-    let mut text = format!("{finding} ({})\n", entries.len());
-    for entry in entries.iter().take(named) {
-        text += &format!("  {}\n", harmless(entry));
-    }
-    match entries.len().saturating_sub(named) {
-        0 => text,
-        more => text + &format!("  … and {more} more; --verbose names all\n"),
-    }
-}
-
 /// The innermost headings of passages that share their anchor with another heading, or have none:
 /// a heading without an id has that of an earlier one.
 fn headings_without_anchor(passages: &[Passage]) -> Vec<String> {
@@ -248,16 +232,5 @@ mod tests {
         assert_eq!(headings_without_anchor(&passages), ["B"]);
         assert_eq!(headings_without_anchor(&[passage(None, &["D"])]), ["D"]);
         assert_eq!(headings_without_anchor(&[passage(None, &[])]), [""; 0]);
-    }
-
-    #[test]
-    fn long_findings_are_cut_short() {
-        let entries = |count| (0..count).map(|number| number.to_string());
-        assert_eq!(listed("thin", entries(0), 1), "");
-        assert_eq!(listed("thin", entries(1), 1), "thin (1)\n  0\n");
-        assert_eq!(
-            listed("thin", entries(3), 1),
-            "thin (3)\n  0\n  … and 2 more; --verbose names all\n"
-        );
     }
 }

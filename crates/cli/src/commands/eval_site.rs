@@ -15,7 +15,7 @@ use super::{Outcome, search};
 use crate::arguments::EvalSiteArguments;
 use crate::bundle::{BundleFolder, DEFAULT_FOLDER};
 use crate::resources;
-use crate::talk::{self, Talk, harmless};
+use crate::talk::{self, Talk, listed};
 
 /// Ranks that are looked at.
 const DEPTH: usize = 10;
@@ -232,23 +232,13 @@ impl ModeReport {
     }
 
     fn missed_text(&self, named: usize) -> String {
-        if self.missed.is_empty() {
-            return String::new();
-        }
-        let mut text = format!("not among the first {DEPTH} in mode {}:\n", self.mode);
-        for missed in self.missed.iter().take(named) {
+        let entry = |missed: &Missed| {
             let first = missed.first.as_deref().unwrap_or("nothing found");
             let expected = missed.expected.join(" ");
-            let question = harmless(&missed.question);
-            text += &format!(
-                "  {question}: expected {expected}, first is {}\n",
-                harmless(first)
-            );
-        }
-        match self.missed.len().saturating_sub(named) {
-            0 => text,
-            more => text + &format!("  … and {more} more; --verbose names all\n"),
-        }
+            format!("{}: expected {expected}, first is {first}", missed.question)
+        };
+        let finding = format!("not among the first {DEPTH} in mode {}", self.mode);
+        listed(&finding, self.missed.iter().map(entry), named)
     }
 }
 
