@@ -112,14 +112,7 @@ impl Trainer {
             settings,
         );
         let mut optimizer = AdamW::new(groups)?;
-        let step = checkpoint.state.step;
-        if step > 0 {
-            let saved = checkpoint.moments()?;
-            optimizer.restore(saved, step)?;
-            for (j, head) in heads.iter_mut().enumerate() {
-                head.restore(saved, j, settings)?;
-            }
-        }
+        restore(&mut optimizer, &mut heads, checkpoint, settings)?;
         let is_base = backbone.is_none() && checkpoint.backbone.is_none();
         let needs_teacher = !is_base || settings.paraphrases();
         let teacher = needs_teacher.then(|| base.bert()).transpose()?;
@@ -137,7 +130,7 @@ impl Trainer {
             optimizer,
             settings,
             begun: checkpoint.state.clone(),
-            step,
+            step: checkpoint.state.step,
             device,
         })
     }
@@ -451,6 +444,25 @@ fn as_tensors(variables: &[(String, Var)]) -> HashMap<String, Tensor> {
         .iter()
         .map(|(name, variable)| (name.clone(), variable.as_tensor().clone()))
         .collect()
+}
+
+/// What a run that goes on takes over from its checkpoint: moments of the optimizer and of the heads.
+fn restore(
+    optimizer: &mut AdamW,
+    heads: &mut [HeadVariables],
+    checkpoint: &Checkpoint,
+    settings: &Settings,
+) -> Result<()> {
+    let step = checkpoint.state.step;
+    if step == 0 {
+        return Ok(());
+    }
+    let saved = checkpoint.moments()?;
+    optimizer.restore(saved, step)?;
+    for (j, head) in heads.iter_mut().enumerate() {
+        head.restore(saved, j, settings)?;
+    }
+    Ok(())
 }
 
 fn groups(
