@@ -364,12 +364,16 @@ test("two hundred questions leave no nodes and no listeners behind", () =>
       return measure();
     };
     const before_questions = await ask(14);
-    const after_questions = await ask(203);
-    assert.ok(
-      after_questions.nodes <= before_questions.nodes * 1.2 + 50,
-      JSON.stringify([before_questions, after_questions]),
-    );
-    assert.ok(after_questions.jsEventListeners <= before_questions.jsEventListeners + 5);
+    let after_questions = await ask(203);
+    const has_leaked = () =>
+      after_questions.nodes > before_questions.nodes * 1.2 + 50 ||
+      after_questions.jsEventListeners > before_questions.jsEventListeners + 5;
+    // What is no longer held may be collected a little later; what is held never is.
+    for (let times = 0; times < 20 && has_leaked(); times++) {
+      await tab.page.waitForTimeout(250);
+      after_questions = await measure();
+    }
+    assert.ok(!has_leaked(), JSON.stringify([before_questions, after_questions]));
   }));
 
 test("arrows wrap, text keys stay with the text, and no button is in the listbox", () =>

@@ -40,6 +40,8 @@ export class Site {
 
   async start(): Promise<this> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    // A test that fails does not stop its site: that must not keep the others' process alive.
+    this.#server.unref();
     this.origin = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
     return this;
   }
