@@ -162,6 +162,18 @@ pub struct SearchArguments {
     /// Most sections of each result's page.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub sections: usize,
+    /// Only pages with this value of a filter; of several values of one filter any will do.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub filter: Vec<(String, String)>,
+    /// Sort the best results by this key, from the smallest value; behind a `-` from the largest.
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub sort: Option<String>,
+    /// Only pages in this language, such as `de`, where the site has any.
+    #[arg(long, value_name = "TAG")]
+    pub language: Option<String>,
+    /// Print the site's filters, too, with the pages found and all pages that have each value.
+    #[arg(long)]
+    pub facets: bool,
     /// How to search: words, table or full.
     #[arg(long, short, value_name = "MODE", default_value_t = Mode::default())]
     pub mode: Mode,
@@ -313,4 +325,12 @@ pub struct VerifyArguments {
     pub bundle: PathBuf,
     #[command(flatten)]
     pub printing: Printing,
+}
+/// The two sides of `NAME=VALUE`.
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').unwrap_or_default();
+    match name.is_empty() || value.is_empty() {
+        true => Err("give a filter as NAME=VALUE, such as kind=guide".to_owned()),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
 }

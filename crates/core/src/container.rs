@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// The format version that this code writes and reads.
-pub const FORMAT_VERSION: u16 = 4;
+pub const FORMAT_VERSION: u16 = 5;
 /// Bytes before the payload.
 pub const HEADER_BYTES: usize = 8;
 const MAGIC: [u8; 4] = *b"SISK";
@@ -49,10 +49,12 @@ pub enum Kind {
     Uhd = 7,
     /// The same as `Words` of the most frequent words.
     Common = 8,
+    /// What pages can be chosen by and sorted by, and how much they count.
+    Attributes = 9,
 }
 
 /// All kinds, in the order of their numbers.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 9] = [
     Kind::Words,
     Kind::Foreign,
     Kind::Spelling,
@@ -61,6 +63,7 @@ pub const KINDS: [Kind; 8] = [
     Kind::Map,
     Kind::Uhd,
     Kind::Common,
+    Kind::Attributes,
 ];
 
 impl Kind {
@@ -76,6 +79,7 @@ impl Kind {
             Self::Map => "map",
             Self::Uhd => "uhd",
             Self::Common => "common",
+            Self::Attributes => "attributes",
         }
     }
 }

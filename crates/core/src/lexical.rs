@@ -120,7 +120,8 @@ impl LexicalBuilder {
 
     fn add_passage(&mut self, page: &Page, passage: &Passage) {
         let mut counts: BTreeMap<String, f32> = BTreeMap::new();
-        let mut length = self.count(&page.title, self.options.title_weight, &mut counts);
+        let mut title = BTreeMap::new();
+        let mut length = self.count(&page.title, self.options.title_weight, &mut title);
         for heading in passage
             .headings
             .iter()
@@ -129,9 +130,17 @@ impl LexicalBuilder {
             length += self.count(heading, self.options.heading_weight, &mut counts);
         }
         length += self.count(&passage.text, 1.0, &mut counts);
+        // Weights change how often words count, not how long the passage is.
+        let times = passage.weight.value();
+        counts
+            .values_mut()
+            .for_each(|frequency| *frequency *= times);
+        for (term, frequency) in title {
+            *counts.entry(term).or_default() += frequency;
+        }
         let id = self.lengths.len() as u32;
         self.lengths.push(length);
-        for (term, frequency) in counts {
+        for (term, frequency) in counts.into_iter().filter(|(_, frequency)| *frequency > 0.0) {
             self.terms.entry(term).or_default().push((id, frequency));
         }
     }
@@ -265,6 +274,7 @@ pub fn rarity(total: usize, count: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Weight;
 
     fn page(title: &str, texts: &[&str]) -> Page {
         let passages = texts
@@ -307,6 +317,18 @@ mod tests {
         let found = scores(&builder(&pages), "cat", 4);
         assert!(found[0] > found[1] && found[2] == 0.0, "{found:?}");
         assert!(found[3] > found[1], "{found:?}");
+    }
+
+    #[test]
+    fn words_count_as_often_as_their_passage_weighs() {
+        let mut pages = vec![page("a", &["cat dog bird fish"]); 3];
+        let weigh = |page: &mut Page, weight| page.passages[0].weight = Weight::of(weight).unwrap();
+        weigh(&mut pages[1], 5.0);
+        weigh(&mut pages[2], 0.0);
+        let found = scores(&builder(&pages), "cat", 3);
+        assert!(found[1] > found[0] && found[2] == 0.0, "{found:?}");
+        let title = scores(&builder(&pages), "a", 3);
+        assert_eq!([title[1], title[2]], [title[0]; 2]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Everything that native code and the browser must agree on lives here, once.
 //! Non-goals: files, network, clocks, randomness, HTML, the neural network.
 
+pub mod attributes;
 pub mod bm25;
 pub mod build;
 pub mod bytes;

@@ -38,6 +38,12 @@ pub struct Manifest {
     pub ranking: Ranking,
     /// How scores of the dense bucket are spread over the pages.
     pub dense: Spread,
+    /// Languages that pages state; missing where that is one or none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub languages: u32,
+    /// Pages that have a weight of their own; missing where none has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub weighted_pages: u32,
     /// The shards.
     pub shards: Shards,
 }
@@ -69,6 +75,9 @@ pub struct Shards {
     pub codes: Directory<u32>,
     /// Pages and passages, by page.
     pub records: Directory<u32>,
+    /// What pages can be chosen by and sorted by: one shard, or none and missing.
+    #[serde(skip_serializing_if = "Directory::is_empty")]
+    pub attributes: Directory<u32>,
     /// Per bucket of the encoder the map of its dimensions: one shard each.
     pub map: Vec<Directory<u32>>,
     /// Per bucket its postings, by place in the order of its map.
@@ -90,6 +99,7 @@ impl Shards {
             Kind::Spelling => of(&self.spelling),
             Kind::Codes => of(&self.codes),
             Kind::Records => of(&self.records),
+            Kind::Attributes => of(&self.attributes),
             Kind::Map => self.map.get(bucket).map_or((0, 0, ""), of),
             Kind::Uhd => self.uhd.get(bucket).map_or((0, 0, ""), of),
         }
@@ -152,6 +162,9 @@ impl Shards {
             spelling: directory(&fields.object("spelling")),
             codes: directory(&fields.object("codes")),
             records: directory(&fields.object("records")),
+            attributes: fields
+                .optional("attributes", Reading::object)
+                .map_or_else(Directory::none, |fields| directory(&fields)),
             map: fields.objects("map").iter().map(directory).collect(),
             uhd: fields.objects("uhd").iter().map(directory).collect(),
         }
@@ -395,6 +408,12 @@ impl Manifest {
             page_windows: fields.count("page_windows"),
             ranking: Ranking::read(&fields.object("ranking")),
             dense: Spread::read(&fields.object("dense")),
+            languages: fields
+                .optional("languages", Reading::count)
+                .unwrap_or_default(),
+            weighted_pages: fields
+                .optional("weighted_pages", Reading::count)
+                .unwrap_or_default(),
             shards: Shards::read(&fields.object("shards")),
         };
         match misfit.get() {
@@ -424,6 +443,14 @@ impl Manifest {
             encoder: short(id),
         })
     }
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over references"
+)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A manifest's fixed beginning.

@@ -11,6 +11,62 @@ pub struct Page {
     pub language: Option<String>,
     /// Passages in reading order; never empty for a page worth indexing.
     pub passages: Vec<Passage>,
+    /// What its author says of it beside its text.
+    pub attributes: Attributes,
+}
+
+/// What a page's author says of it beside its text: by name, each list in the order of the names and
+/// without repetitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// What a result shows beside title and excerpt: one value a name.
+    pub meta: Vec<(String, String)>,
+    /// What readers can choose pages by: any number of values a name.
+    pub filters: Vec<(String, String)>,
+    /// What results can be sorted by: one value a name.
+    pub sort: Vec<(String, String)>,
+    /// How much the page counts against others.
+    pub weight: Weight,
+}
+
+/// How much text or a page counts: 0 to 10 in hundredths, 1 unless its author says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Weight(u16);
+
+impl Weight {
+    /// The largest weight.
+    pub const MOST: f32 = 10.0;
+
+    /// The weight nearest to a number; `None` unless that is 0 to [`Weight::MOST`].
+    #[must_use]
+    pub fn of(value: f32) -> Option<Self> {
+        let is_weight = (0.0..=Self::MOST).contains(&value);
+        is_weight.then(|| Self((value * 100.0).round() as u16))
+    }
+
+    /// The weight as a number.
+    #[must_use]
+    pub fn value(self) -> f32 {
+        f32::from(self.0) / 100.0
+    }
+
+    /// The weight of so many hundredths.
+    #[must_use]
+    pub fn of_hundredths(hundredths: u16) -> Option<Self> {
+        Self::of(f32::from(hundredths) / 100.0)
+    }
+
+    /// The weight in hundredths.
+    #[must_use]
+    pub fn hundredths(self) -> u16 {
+        self.0
+    }
+}
+
+impl Default for Weight {
+    fn default() -> Self {
+        Self(100)
+    }
 }
 
 /// A piece of text short enough for the encoder (about 128 word pieces), below one heading.
@@ -22,6 +78,8 @@ pub struct Passage {
     pub headings: Vec<String>,
     /// Plain text, white space collapsed, code included.
     pub text: String,
+    /// How many times its words count.
+    pub weight: Weight,
 }
 
 impl Passage {

@@ -105,7 +105,7 @@ impl Wanted {
     }
 
     /// A dictionary's answer; `None` when its shard has to be loaded, which is noted.
-    fn take<T>(&mut self, found: std::result::Result<T, Miss>) -> Result<Option<T>> {
+    pub(crate) fn take<T>(&mut self, found: std::result::Result<T, Miss>) -> Result<Option<T>> {
         match found {
             Ok(found) => Ok(Some(found)),
             Err(Miss::Damaged(error)) => Err(error),

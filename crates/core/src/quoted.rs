@@ -89,6 +89,7 @@ mod tests {
             anchor: None,
             headings: vec![heading.to_owned()],
             text: text.to_owned(),
+            ..Passage::default()
         };
         let page = Page {
             title: "Smart pointers".to_owned(),

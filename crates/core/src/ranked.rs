@@ -4,6 +4,7 @@
 //! by UHD postings too); the second adds the dense scores of its candidates. A system's scores count
 //! as z-scores over all pages.
 
+use crate::attributes::Choice;
 use crate::fusion::Moments;
 use crate::manifest::Weights;
 use crate::query::AnalyzedQuery;
@@ -48,15 +49,23 @@ pub(crate) struct Ranked {
     windows: Vec<Vec<f32>>,
     /// Phrases in quotes, and which pages may have them: `[pages]`.
     pub(crate) quoted: Option<(Quoted, Vec<bool>)>,
+    choice: Choice,
 }
 
 impl Ranked {
     /// Pages by words alone: their final order.
-    pub(crate) fn by_words(query: AnalyzedQuery, text: &str, pages: usize) -> Self {
+    pub(crate) fn by_words(query: AnalyzedQuery, text: &str, pages: usize, choice: Choice) -> Self {
         let words = word_scores(&query, pages);
-        let mut ranked = Self::new(query, text, pages);
+        let mut ranked = Self::new(query, text, pages, choice);
         add_z(&mut ranked.scores.pages, 1.0, &words);
         ranked.finish(|page| words[page as usize] > 0.0);
+        ranked
+    }
+
+    /// All pages of a choice: what is found where nothing is asked.
+    pub(crate) fn all(pages: usize, choice: Choice) -> Self {
+        let mut ranked = Self::new(AnalyzedQuery::default(), "", pages, choice);
+        ranked.finish(|_| true);
         ranked
     }
 
@@ -64,13 +73,13 @@ impl Ranked {
     pub(crate) fn first_stage(
         query: AnalyzedQuery,
         text: &str,
-        pages: usize,
         weights: &Weights,
         overlaps: &[Vec<f32>],
+        (pages, choice): (usize, Choice),
     ) -> Self {
         let words = word_scores(&query, pages);
         let meaning = meaning_scores(&query, pages);
-        let mut ranked = Self::new(query, text, pages);
+        let mut ranked = Self::new(query, text, pages, choice);
         let most = words.iter().copied().fold(f32::EPSILON, f32::max);
         ranked.has_words = words
             .iter()
@@ -87,7 +96,11 @@ impl Ranked {
         ranked
     }
 
-    fn new(query: AnalyzedQuery, text: &str, pages: usize) -> Self {
+    fn new(query: AnalyzedQuery, text: &str, pages: usize, choice: Choice) -> Self {
+        let mut prior = vec![0.0; pages];
+        for &(page, bonus) in choice.bonus() {
+            prior[page as usize] = bonus;
+        }
         let quoted = Quoted::of(text).map(|quoted| {
             let may_be_in = quoted.may_be_in(&query, pages);
             (quoted, may_be_in)
@@ -95,13 +108,14 @@ impl Ranked {
         Self {
             query,
             quoted,
-            first: vec![0.0; pages],
+            first: prior.clone(),
             scores: Scores {
-                pages: vec![0.0; pages],
+                pages: prior,
                 found: vec![false; pages],
             },
             has_words: vec![false; pages],
             windows: vec![Vec::new(); pages],
+            choice,
         }
     }
 
@@ -113,9 +127,10 @@ impl Ranked {
         }
     }
 
-    fn may_be_found(&self, page: u32) -> bool {
+    /// Whether a page is not ruled out, by the choice or by phrases in quotes.
+    pub(crate) fn may_be_found(&self, page: u32) -> bool {
         let quoted = self.quoted.as_ref();
-        quoted.is_none_or(|(_, may_be_in)| may_be_in[page as usize])
+        self.choice.allows(page) && quoted.is_none_or(|(_, may_be_in)| may_be_in[page as usize])
     }
 
     /// Dense scores of a candidate's windows.

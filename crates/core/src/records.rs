@@ -1,8 +1,8 @@
 //! A shard of records: what a result shows of its page.
 //!
 //! ```text
-//! varint first page; varint pages; per page: string url, string title, varint passages, and per
-//! passage:
+//! varint first page; varint pages; per page: string url, string title, varint values of meta, each
+//! a string name and a string value; varint passages, and per passage:
 //!   varint  heading trail: number of headings kept from the passage before
 //!   varint  number of new headings, then each as a string
 //!   u8      0 = no anchor, 1 = string anchor follows, 2 = the anchor of the passage before
@@ -17,7 +17,7 @@
 
 use crate::bytes::{Reader, Result, Writer};
 use crate::container::{self, Kind};
-use crate::page::{Page, Passage};
+use crate::page::{Attributes, Page, Passage, Weight};
 
 /// Most headings above a passage: HTML has six levels.
 pub const MAX_HEADINGS: usize = 8;
@@ -181,6 +181,11 @@ impl Records {
 fn write_page(writer: &mut Writer, page: &Page) {
     writer.string(&page.url);
     writer.string(&page.title);
+    writer.length(page.attributes.meta.len());
+    for (name, value) in &page.attributes.meta {
+        writer.string(name);
+        writer.string(value);
+    }
     writer.length(page.passages.len());
     let mut before = &Passage::default();
     for passage in &page.passages {
@@ -215,6 +220,7 @@ fn write_anchor(writer: &mut Writer, anchor: Option<&str>, before: Option<&str>)
 fn read_page(reader: &mut Reader<'_>, text_bytes_left: &mut usize) -> Result<Page> {
     let url = reader.string()?.to_owned();
     let title = reader.string()?.to_owned();
+    let meta = read_meta(reader)?;
     let count = reader.count(32)?;
     if count == 0 {
         return Err(reader.damage("a page without passages"));
@@ -230,9 +236,21 @@ fn read_page(reader: &mut Reader<'_>, text_bytes_left: &mut usize) -> Result<Pag
     Ok(Page {
         url,
         title,
-        language: None,
         passages,
+        attributes: Attributes {
+            meta,
+            ..Attributes::default()
+        },
+        language: None,
     })
+}
+
+fn read_meta(reader: &mut Reader<'_>) -> Result<Vec<(String, String)>> {
+    let mut meta = Vec::new();
+    for _ in 0..reader.count(16)? {
+        meta.push((reader.string()?.to_owned(), reader.string()?.to_owned()));
+    }
+    Ok(meta)
 }
 
 fn read_passage(reader: &mut Reader<'_>, before: &Passage) -> Result<Passage> {
@@ -259,6 +277,7 @@ fn read_passage(reader: &mut Reader<'_>, before: &Passage) -> Result<Passage> {
         anchor,
         headings,
         text: reader.string()?.to_owned(),
+        weight: Weight::default(),
     })
 }
 
@@ -289,6 +308,7 @@ mod tests {
             anchor: anchor.map(str::to_owned),
             headings,
             text: text.to_owned(),
+            ..Passage::default()
         }
     }
 
@@ -296,8 +316,8 @@ mod tests {
         Page {
             url: url.to_owned(),
             title: "T".to_owned(),
-            language: None,
             passages,
+            ..Page::default()
         }
     }
 
@@ -322,10 +342,12 @@ mod tests {
             passage(Some("a"), &["A", "B"], "one"),
             passage(Some("a"), &["A", "C"], "two"),
         ];
-        let pages = [
+        let mut pages = [
             page("/x", first),
             page("/y", vec![passage(Some("a"), &["A"], "three")]),
         ];
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        pages[1].attributes.meta = vec![pair("author", "Ada"), pair("image", "/a.png")];
         let shard = open(&file(7, &pages)).unwrap();
         assert_eq!(shard.page(7), Some((0, &pages[0])));
         assert_eq!(shard.page(8), Some((1, &pages[1])));

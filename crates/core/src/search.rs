@@ -8,6 +8,7 @@
 //! z-scores over all pages; of the dense bucket only candidates' codes are seen, its spread was
 //! measured while indexing. Inside a page the passage that answers best is shown.
 
+use crate::attributes::{Attributes, Choice, Condition, Facet, FilterValue, Sort};
 use crate::bytes::{self, Damage};
 use crate::codes::{Codes, DenseQuery, page_score};
 use crate::container::{self, Kind, Payload};
@@ -28,7 +29,7 @@ use crate::sorted::SortedMap;
 use crate::text::{Analyzer, Term};
 use crate::top;
 use crate::uhd::{Lists, Map};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -86,8 +87,23 @@ pub struct Query<'a> {
     pub limit: usize,
     /// Most sections wanted of each result's page.
     pub sections: usize,
+    /// Which pages are wanted. With a condition or an order an empty query finds all of them.
+    pub filter: Option<&'a Condition>,
+    /// Order of the results, instead of that of their scores.
+    pub sort: Option<Sort<'a>>,
+    /// Tag of the language that pages should be in; no matter where the site has none of it.
+    pub language: Option<&'a str>,
+    /// Whether filters are wanted with the answer and its results.
+    pub facets: bool,
     /// The query seen by the network; needed in mode `full`.
     pub encoded: Option<&'a EncodedQuery>,
+}
+
+impl Query<'_> {
+    /// Whether all pages are found where nothing is asked.
+    fn lists_all(&self) -> bool {
+        self.filter.is_some() || self.sort.is_some()
+    }
 }
 
 impl Default for Query<'_> {
@@ -99,6 +115,10 @@ impl Default for Query<'_> {
             first: 0,
             limit: DEFAULT_LIMIT,
             sections: 0,
+            filter: None,
+            sort: None,
+            language: None,
+            facets: false,
             encoded: None,
         }
     }
@@ -119,9 +139,22 @@ pub struct SearchResult {
     pub score: f32,
     /// Why it was found.
     pub matches: Vec<Match>,
+    /// What its author says of the page, by name.
+    #[serde(serialize_with = "as_map")]
+    pub meta: Vec<(String, String)>,
+    /// The page's values of filters; none unless facets were asked for.
+    pub filters: Vec<FilterValue>,
     /// Sections of the page that answer, best first, the one shown above among them; none unless
     /// they were asked for.
     pub sections: Vec<Section>,
+}
+
+/// Names with values as an object of that many keys.
+fn as_map<S: Serializer>(
+    pairs: &[(String, String)],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
 }
 
 /// A section of a page found: what stands below one heading.
@@ -177,10 +210,14 @@ pub struct Answer {
     pub results: Vec<SearchResult>,
     /// Words that the reader may have meant instead of those that the site does not know.
     pub suggestions: Vec<String>,
+    /// All values of the site's filters with what was found; none unless they were asked for.
+    pub facets: Vec<Facet>,
 }
 
 /// Pages of the second stage, at least: where pages are long, a shard of codes holds but one or two.
 const LEAST_CANDIDATES: usize = 50;
+/// Pages that are sorted by a key instead of their scores, the best ones.
+const MOST_SORTED: usize = 50;
 /// What a passage gets that has a phrase in quotes, when the passage of a page is chosen: more than
 /// all words and any dense score.
 const QUOTED_BONUS: f32 = 100.0;
@@ -229,6 +266,7 @@ enum Loaded {
     Records(Shown),
     Map(Map),
     Lists(Lists),
+    Attributes(Attributes),
 }
 
 impl Engine {
@@ -344,6 +382,7 @@ impl Engine {
             }
             Kind::Codes => Loaded::Codes(Codes::read(payload, dim)?),
             Kind::Records => Loaded::Records(Shown::new(Records::read(payload)?)),
+            Kind::Attributes => Loaded::Attributes(Attributes::read(payload, pages)?),
             Kind::Map => Loaded::Map(Map::read(payload, pages)?),
             Kind::Uhd => {
                 let windows = self.map(id.bucket).map_or(0, Map::windows);
@@ -378,6 +417,7 @@ impl Engine {
             Step::Done(ranked) => ranked,
         };
         let mut wanted = Wanted::default();
+        let attributes = wanted.take(self.attributes(query))?.flatten();
         let mut results = Vec::new();
         let sought = Sought::by(&ranked.query, &self.analyzer);
         let end = query.first.saturating_add(query.limit);
@@ -387,16 +427,13 @@ impl Engine {
             None => (query.first, end - query.first),
         };
         let most = end - passed_over;
-        for page in ranked.order(end).into_iter().skip(passed_over) {
+        let (order, found) = order(&ranked, query, attributes);
+        for &page in order.iter().skip(passed_over) {
             if results.len() == most || results.len() + wanted.misses() == at_once {
                 break;
             }
-            match self.record(page) {
-                Ok(record) => {
-                    results.extend(self.result(page, record, &sought, &ranked, query.sections));
-                }
-                Err(Miss::Shard(need)) => wanted.insert(need),
-                Err(Miss::Damaged(error)) => return Err(error),
+            if let Some(record) = wanted.take(self.record(page))? {
+                results.extend(self.result(page, record, &sought, &ranked, query));
             }
         }
         if !wanted.is_empty() {
@@ -404,13 +441,15 @@ impl Engine {
         }
         let total = match results.len() < most && ranked.quoted.is_some() {
             true => results.len(),
-            false => ranked.scores.count(),
+            false => found,
         };
         results.drain(..results.len().min(query.first - passed_over));
+        let attributes = attributes.filter(|_| query.facets);
         Ok(Step::Done(Answer {
             total,
             results,
             suggestions: ranked.query.suggestions.clone(),
+            facets: attributes.map_or_else(Vec::new, |all| all.facets(&ranked.scores.found)),
         }))
     }
 
@@ -429,7 +468,14 @@ impl Engine {
     /// Both stages.
     fn rank(&self, query: &Query<'_>, code_shards: usize) -> Result<Step<Ranked>> {
         let mut wanted = Wanted::default();
-        let terms = query::terms(query.text, &self.analyzer)?;
+        let choice = self.choice(query, &mut wanted)?;
+        let pages = self.manifest.pages as usize;
+        let terms = match query::terms(query.text, &self.analyzer) {
+            Err(Error::EmptyQuery) if query.lists_all() => {
+                return Ok(wanted_or(wanted, || Ranked::all(pages, choice)));
+            }
+            terms => terms?,
+        };
         let analyzed = self.analyze(query, &terms, &mut wanted)?;
         let overlaps = self.overlaps(query, &mut wanted)?;
         let weights = self.weights(query.mode);
@@ -439,18 +485,41 @@ impl Engine {
             }
             return Ok(Step::Needs(wanted.into_needs()));
         }
-        let pages = self.manifest.pages as usize;
         let Some(weights) = weights else {
-            return Ok(Step::Done(Ranked::by_words(analyzed, query.text, pages)));
+            let ranked = Ranked::by_words(analyzed, query.text, pages, choice);
+            return Ok(Step::Done(ranked));
         };
-        let mut ranked = Ranked::first_stage(analyzed, query.text, pages, weights, &overlaps);
+        let all = (pages, choice);
+        let mut ranked = Ranked::first_stage(analyzed, query.text, weights, &overlaps, all);
         let vector = self.query_vector(query, &ranked.query)?;
         let weight = weights.dense;
         self.second_stage(&vector, weight, code_shards, &mut ranked, &mut wanted)?;
-        Ok(match wanted.is_empty() {
-            true => Step::Done(ranked),
-            false => Step::Needs(wanted.into_needs()),
-        })
+        Ok(wanted_or(wanted, || ranked))
+    }
+
+    /// The attributes of the pages, if the query needs them and the site has any.
+    fn attributes(&self, query: &Query<'_>) -> std::result::Result<Option<&Attributes>, Miss> {
+        let language = query.language.is_some() && self.manifest.languages > 1;
+        let chosen = language || query.filter.is_some();
+        let asked = chosen || query.sort.is_some() || query.facets;
+        let is_needed = asked || self.manifest.weighted_pages > 0;
+        if !is_needed || self.manifest.shards.attributes.is_empty() {
+            return Ok(None);
+        }
+        let id = shard(Kind::Attributes, 0);
+        match self.loaded.get(&id) {
+            Some(Loaded::Attributes(attributes)) => Ok(Some(attributes)),
+            _ => Err(Miss::Shard(id.into())),
+        }
+    }
+
+    /// What the query asks of pages whatever their text. What no page has, no page is found by.
+    fn choice(&self, query: &Query<'_>, wanted: &mut Wanted) -> Result<Choice> {
+        let attributes = wanted.take(self.attributes(query))?.flatten();
+        let none = Attributes::default();
+        let attributes = attributes.unwrap_or(&none);
+        let pages = self.manifest.pages as usize;
+        Ok(Choice::of(attributes, query.filter, query.language, pages))
     }
 
     fn analyze(
@@ -538,7 +607,8 @@ impl Engine {
             let id = of_page(codes, Kind::Codes, page);
             if !chosen.contains(&id) {
                 chosen.push(id);
-                pages += self.pages_of_codes(id).len();
+                let its = self.pages_of_codes(id);
+                pages += its.filter(|page| ranked.may_be_found(*page)).count();
             }
         }
         chosen
@@ -687,8 +757,9 @@ impl Engine {
         (record, terms): (&Page, &PageTerms),
         sought: &Sought<'_>,
         ranked: &Ranked,
-        sections: usize,
+        query: &Query<'_>,
     ) -> Option<SearchResult> {
+        let sections = query.sections;
         let quoted = match &ranked.quoted {
             None => None,
             Some((quoted, _)) => Some(quoted.passages(record, &self.analyzer)?),
@@ -720,7 +791,19 @@ impl Engine {
             heading: shown.heading,
             excerpt: shown.excerpt,
             matches: shown.matches,
+            meta: record.attributes.meta.clone(),
+            filters: match query.facets {
+                true => self.filters_of(page),
+                false => Vec::new(),
+            },
         })
+    }
+
+    fn filters_of(&self, page: u32) -> Vec<FilterValue> {
+        match self.loaded.get(&shard(Kind::Attributes, 0)) {
+            Some(Loaded::Attributes(attributes)) => attributes.filters_of(page),
+            _ => Vec::new(),
+        }
     }
 
     /// The shard of a dictionary that a key would be in, if there is one.
@@ -795,6 +878,32 @@ impl Dictionary for Engine {
         }
         Ok(Vec::new())
     }
+}
+
+/// What is wanted still, or what there is when that is nothing.
+fn wanted_or<T>(wanted: Wanted, done: impl FnOnce() -> T) -> Step<T> {
+    match wanted.is_empty() {
+        true => Step::Done(done()),
+        false => Step::Needs(wanted.into_needs()),
+    }
+}
+
+/// The pages found in the order that is wanted, as far as they are, and how many they are. By a sort
+/// key come the best pages only: a question finds every page that has to do with it at all, and those
+/// would come first by chance.
+fn order(ranked: &Ranked, query: &Query<'_>, attributes: Option<&Attributes>) -> (Vec<u32>, usize) {
+    let end = query.first.saturating_add(query.limit);
+    let found = ranked.scores.count();
+    let Some((sort, attributes)) = query.sort.zip(attributes) else {
+        return (ranked.order(end), found);
+    };
+    let most = match ranked.query.words.is_empty() {
+        true => found,
+        false => found.min(MOST_SORTED),
+    };
+    let mut order = attributes.sorted(&ranked.order(most), sort);
+    order.truncate(most);
+    (order, most)
 }
 
 fn shard(kind: Kind, number: u32) -> ShardId {

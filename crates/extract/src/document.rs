@@ -24,8 +24,8 @@ pub fn page(id: &str, title: &str, text: &str) -> Page {
     Page {
         url: format!("/{id}"),
         title,
-        language: None,
         passages,
+        ..Page::default()
     }
 }
 

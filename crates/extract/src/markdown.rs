@@ -37,8 +37,8 @@ pub fn page(text: &str, url: &str) -> Option<Page> {
     (!passages.is_empty()).then(|| Page {
         url: url.to_owned(),
         title,
-        language: None,
         passages,
+        ..Page::default()
     })
 }
 

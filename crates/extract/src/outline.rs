@@ -1,5 +1,7 @@
 //! The sections of a page: what stands below which headings.
 
+use siskin_core::page::Weight;
+
 /// The text below one heading, up to the next heading of any level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
@@ -10,6 +12,8 @@ pub struct Section {
     /// Paragraphs, list items, table rows and code blocks in reading order, none empty. White
     /// space is collapsed, but a `\n` ends a line of code.
     pub blocks: Vec<String>,
+    /// How much all of it counts.
+    pub weight: Weight,
 }
 
 /// Builds sections from headings and blocks in reading order.
@@ -61,6 +65,17 @@ impl Outline {
         }
     }
 
+    /// What comes next counts so much; a section whose text has another weight goes on as one of its
+    /// own.
+    pub fn weigh(&mut self, weight: Weight) {
+        if weight != self.current.weight && !self.current.blocks.is_empty() {
+            self.close_section();
+            self.current = self.section();
+            self.resumed = true;
+        }
+        self.current.weight = weight;
+    }
+
     /// The text of the first heading, whatever its level.
     #[must_use]
     pub fn first_heading(&self) -> Option<&str> {
@@ -99,6 +114,7 @@ impl Outline {
                 .find_map(|heading| heading.anchor.clone()),
             headings: headings.map(|heading| heading.text.clone()).collect(),
             blocks: Vec::new(),
+            weight: Weight::default(),
         }
     }
 

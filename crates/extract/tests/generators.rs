@@ -266,6 +266,7 @@ fn sections(page: &Page) -> Vec<(String, String)> {
         headings,
         anchor,
         text,
+        ..
     } in &page.passages
     {
         let text = plain(text);

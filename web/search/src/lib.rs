@@ -6,13 +6,14 @@
 mod value;
 
 use js_sys::{Array, JSON, Object};
+use siskin_core::attributes::{Condition, Facet, FilterValue, Sort};
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
+use siskin_core::fields::{Fields, Reading};
 use siskin_core::manifest::{MANIFEST_FILE, Manifest};
 use siskin_core::records::Block;
-use siskin_core::search::{
-    Answer, Engine, Match, MatchKind, Mode, Query, SearchResult, Section, Step,
-};
+use siskin_core::search::{Answer, Engine, Match, MatchKind, Query, SearchResult, Section, Step};
+use std::cell::Cell;
 use value::Value;
 use wasm_bindgen::prelude::*;
 
@@ -84,36 +85,25 @@ impl SearchEngine {
         files.filter_map(|id| shards.path(id)).collect()
     }
 
-    /// Answers `{needs: [], answer: {total, results, suggestions}}` or, when files are missing,
+    /// Answers `{needs: [], answer: {total, results, suggestions, facets}}` or, when files are missing,
     /// `{needs: [{path, blocks: [{page, start, end}, …]}, …]}`: add these files, or the blocks of them
-    /// where there are any (bytes `start` to `end` of the file), and ask again. `mode` is `words` or `table`, or `full` with
+    /// where there are any (bytes `start` to `end` of the file), and ask again.
+    ///
+    /// `query` is `{text, mode, first, limit, sections}` with, where wanted, `filter`, `sort: {key, order}`
+    /// and `language`, and `facets` of any value (`CheckedQuery` in www/src/engine.ts). Mode `full` takes
     /// `encoded` from the other module's `QueryEncoder`.
     ///
     /// # Errors
     /// `query`, `corrupt` or `unsupported`; `version` when `encoded` has another shape than the
-    /// bundle; `internal` when it is not such an object.
-    pub fn search(
-        &self,
-        text: &str,
-        mode: &str,
-        first: usize,
-        limit: usize,
-        sections: usize,
-        encoded: JsValue,
-    ) -> Result<JsValue, JsValue> {
-        let mode: Mode = mode.parse().map_err(|error| thrown(&error))?;
+    /// bundle; `internal` when it or `query` is not such an object.
+    pub fn search(&self, query: JsValue, encoded: JsValue) -> Result<JsValue, JsValue> {
+        let asked = Asked::of(Value(query)).ok_or_else(|| JsError::new(OTHER_SHAPE))?;
         let encoded = match encoded.is_undefined() {
             true => None,
             false => Some(encoded_query(encoded)?),
         };
-        let query = Query {
-            text,
-            mode,
-            first,
-            limit,
-            sections,
-            encoded: encoded.as_ref(),
-        };
+        let query = asked.query(encoded.as_ref());
+        let query = query.map_err(|error| thrown(&error))?;
         let step = self.engine.search(&query).map_err(|error| thrown(&error))?;
         let missing = match step {
             Step::Done(answer) => return Ok(done(&answer)),
@@ -132,10 +122,66 @@ impl SearchEngine {
     }
 }
 
+const OTHER_SHAPE: &str = "a value has another shape than it should";
+
+/// A query as JavaScript hands it over.
+struct Asked {
+    text: String,
+    mode: String,
+    first: u32,
+    limit: u32,
+    sections: u32,
+    filter: Option<Condition>,
+    /// Key, and `ascending` or `descending`.
+    sort: Option<(String, String)>,
+    language: Option<String>,
+    facets: bool,
+}
+
+impl Asked {
+    /// `None` when a part is missing or is not what it should be.
+    fn of(query: Value) -> Option<Self> {
+        let misfit = Cell::new(None);
+        let facets = query.has("facets");
+        let fields = Reading::new(query, &misfit);
+        let filter = fields.optional("filter", Reading::object);
+        let sort = fields.optional("sort", Reading::object);
+        let asked = Self {
+            text: fields.text("text"),
+            mode: fields.text("mode"),
+            first: fields.count("first"),
+            limit: fields.count("limit"),
+            sections: fields.count("sections"),
+            filter: filter.map(|filter| Condition::read(&filter)),
+            sort: sort.map(|sort| (sort.text("key"), sort.text("order"))),
+            language: fields.optional("language", Reading::text),
+            facets,
+        };
+        misfit.get().is_none().then_some(asked)
+    }
+
+    fn query<'a>(&'a self, encoded: Option<&'a EncodedQuery>) -> Result<Query<'a>, Error> {
+        Ok(Query {
+            text: &self.text,
+            mode: self.mode.parse()?,
+            first: self.first as usize,
+            limit: self.limit as usize,
+            sections: self.sections as usize,
+            filter: self.filter.as_ref(),
+            sort: self.sort.as_ref().map(|(key, order)| Sort {
+                key,
+                descending: order == "descending",
+            }),
+            language: self.language.as_deref(),
+            facets: self.facets,
+            encoded,
+        })
+    }
+}
+
 /// What `QueryEncoder` of the other module gives: `{buckets: [[[dimension, activation], …], …], dense}`.
 fn encoded_query(encoded: JsValue) -> Result<EncodedQuery, JsError> {
-    value::encoded_query(&Value(encoded))
-        .ok_or_else(|| JsError::new("a value has another shape than it should"))
+    value::encoded_query(&Value(encoded)).ok_or_else(|| JsError::new(OTHER_SHAPE))
 }
 
 /// `{page, start, end}`.
@@ -147,13 +193,14 @@ fn block_object(block: &Block) -> JsValue {
     ])
 }
 
-/// `{needs: [], answer: {total, results, suggestions}}`.
+/// `{needs: [], answer: {total, results, suggestions, facets}}`.
 fn done(answer: &Answer) -> JsValue {
     let suggestions: Array = answer.suggestions.iter().map(JsValue::from).collect();
     let answer = object(&[
         ("total", answer.total.into()),
         ("results", array(&answer.results, result_object)),
         ("suggestions", suggestions.into()),
+        ("facets", array(&answer.facets, facet_object)),
     ]);
     object(&[("needs", Array::new().into()), ("answer", answer)])
 }
@@ -171,7 +218,28 @@ fn manifest(json: &str) -> Result<Manifest, Error> {
     Manifest::of(Value(value))
 }
 
-/// `{url, title, heading, excerpt, score, matches: [{kind, query, text}, …], sections}`.
+/// `{filter, value, found, pages}`.
+fn facet_object(facet: &Facet) -> JsValue {
+    let Facet {
+        value: FilterValue { filter, value },
+        found,
+        pages,
+    } = facet;
+    object(&[
+        ("filter", filter.into()),
+        ("value", value.into()),
+        ("found", (*found).into()),
+        ("pages", (*pages).into()),
+    ])
+}
+
+/// `{filter, value}`.
+fn filter_object(FilterValue { filter, value }: &FilterValue) -> JsValue {
+    object(&[("filter", filter.into()), ("value", value.into())])
+}
+
+/// `{url, title, heading, excerpt, score, matches: [{kind, query, text}, …], meta: {name: value, …},
+/// filters: [{filter, value}, …], sections}`.
 fn result_object(result: &SearchResult) -> JsValue {
     let SearchResult {
         url,
@@ -180,6 +248,8 @@ fn result_object(result: &SearchResult) -> JsValue {
         excerpt,
         score,
         matches,
+        meta,
+        filters,
         sections,
     } = result;
     object(&[
@@ -189,6 +259,8 @@ fn result_object(result: &SearchResult) -> JsValue {
         ("excerpt", excerpt.into()),
         ("score", (*score).into()),
         ("matches", array(matches, match_object)),
+        ("meta", by_name(meta)),
+        ("filters", array(filters, filter_object)),
         ("sections", array(sections, section_object)),
     ])
 }
@@ -207,6 +279,13 @@ fn section_object(section: &Section) -> JsValue {
         ("excerpt", excerpt.into()),
         ("matches", array(matches, match_object)),
     ])
+}
+
+fn by_name(pairs: &[(String, String)]) -> JsValue {
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.into()));
+    object(&pairs.collect::<Vec<_>>())
 }
 
 fn array<T>(items: &[T], object: fn(&T) -> JsValue) -> JsValue {

@@ -1,5 +1,6 @@
 //! `siskin search`: a question to a bundle.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
@@ -7,6 +8,7 @@ use std::time::Instant;
 use anyhow::Result;
 use console::style;
 use serde::Serialize;
+use siskin_core::attributes::{Condition, Facet, FilterValue, Rule, Sort};
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::manifest::Manifest;
 use siskin_core::search::{Engine, Match, MatchKind, Mode, Query, SearchResult};
@@ -45,12 +47,17 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
     let started = Instant::now();
     let encoded = encoder.map(|encoder| encode(&encoder, &arguments.query));
     let encoded = encoded.transpose()?;
+    let filter = condition(&arguments.filter);
     let query = Query {
         text: &arguments.query,
         mode: arguments.mode,
         first: arguments.first,
         limit: arguments.limit,
         sections: arguments.sections,
+        filter: filter.as_ref(),
+        sort: arguments.sort.as_deref().map(sort),
+        language: arguments.language.as_deref(),
+        facets: arguments.facets,
         encoded: encoded.as_ref(),
     };
     let found = bundle.ask(&mut engine, |engine| engine.search(&query))?;
@@ -62,7 +69,34 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
         total: found.total,
         results: found.results,
         suggestions: found.suggestions,
+        facets: found.facets,
     })
+}
+
+/// The condition that all filters are met, each by one of its values.
+fn condition(filters: &[(String, String)]) -> Option<Condition> {
+    let mut by_name: BTreeMap<&str, Vec<Condition>> = BTreeMap::new();
+    for (filter, value) in filters {
+        by_name
+            .entry(filter)
+            .or_default()
+            .push(Condition::Is(FilterValue {
+                filter: filter.clone(),
+                value: value.clone(),
+            }));
+    }
+    let any = by_name
+        .into_values()
+        .map(|any| Condition::Of(Rule::Any, any));
+    (!filters.is_empty()).then(|| Condition::Of(Rule::All, any.collect()))
+}
+
+fn sort(text: &str) -> Sort<'_> {
+    let largest_first = text.strip_prefix('-');
+    Sort {
+        key: largest_first.unwrap_or(text),
+        descending: largest_first.is_some(),
+    }
 }
 
 /// Fails for a query that no mode answers, before the encoder is opened for it.
@@ -105,13 +139,34 @@ struct Answer<'a> {
     results: Vec<SearchResult>,
     /// Words that may have been meant.
     suggestions: Vec<String>,
+    /// The values of the site's filters, if they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    facets: Vec<Facet>,
 }
 
 impl Answer<'_> {
     fn text(&self, explain: bool) -> String {
         let numbered = self.results.iter().zip(self.first + 1..);
         let entry = |(result, rank)| entry(rank, result, explain);
-        numbered.map(entry).collect::<Vec<_>>().join("\n")
+        let entries = numbered.map(entry);
+        entries
+            .chain(self.facets_text())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// `kind: guide 3 of 7`, a line for each value of a filter.
+    fn facets_text(&self) -> Option<String> {
+        let line = |Facet {
+                        value,
+                        found,
+                        pages,
+                    }: &Facet| {
+            let value = format!("{}: {}", value.filter, value.value);
+            format!("{} {found} of {pages}\n", harmless(&value))
+        };
+        let lines: String = self.facets.iter().map(line).collect();
+        (!lines.is_empty()).then_some(lines)
     }
 
     fn remark(&self) -> String {
@@ -240,6 +295,8 @@ mod tests {
             text: "cancel".to_owned(),
         };
         let result = SearchResult {
+            meta: Vec::new(),
+            filters: Vec::new(),
             url: "/a#b".to_owned(),
             title: "A".to_owned(),
             heading: "B".to_owned(),

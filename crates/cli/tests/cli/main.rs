@@ -3,6 +3,7 @@
 // Helpers of tests may panic as tests do; clippy sees them as ordinary functions.
 #![allow(clippy::unwrap_used)]
 
+mod attributes;
 mod bad_input;
 mod check;
 mod eval;

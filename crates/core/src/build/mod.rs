@@ -7,6 +7,7 @@ mod words;
 use self::shard_writer::ShardWriter;
 use self::site::SiteCodes;
 use self::words::Words;
+use crate::attributes::Attributes;
 use crate::container::{self, FORMAT_VERSION};
 use crate::encoded::PassageCodes;
 use crate::error::{Error, Result};
@@ -287,13 +288,20 @@ impl Builder {
         site.order_pages(&mut words);
         let spread = words.spread;
         let mut writer = ShardWriter::default();
-        site.write(words, &mut writer);
+        let attributes = site.attributes();
+        site.write(words, &attributes, &mut writer);
         let order = std::mem::take(&mut site.order);
         drop(site);
-        Ok(self.assemble(writer, spread, order))
+        Ok(self.assemble(writer, spread, &attributes, order))
     }
 
-    fn assemble(self, writer: ShardWriter, dense: Spread, order: Vec<u32>) -> Bundle {
+    fn assemble(
+        self,
+        writer: ShardWriter,
+        dense: Spread,
+        attributes: &Attributes,
+        order: Vec<u32>,
+    ) -> Bundle {
         let paths: Vec<&str> = writer.files.iter().map(|file| file.path.as_str()).collect();
         let passages: usize = self.pages.iter().map(|page| page.passages.len()).sum();
         let manifest = Manifest {
@@ -308,6 +316,8 @@ impl Builder {
             page_windows: self.options.page_windows.max(1),
             ranking: self.options.ranking,
             dense,
+            languages: attributes.languages(),
+            weighted_pages: attributes.weighted_pages(),
             shards: writer.shards,
         };
         Bundle {

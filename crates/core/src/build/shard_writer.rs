@@ -79,6 +79,7 @@ impl ShardWriter {
         let directory = match kind {
             Kind::Codes => &mut self.shards.codes,
             Kind::Records => &mut self.shards.records,
+            Kind::Attributes => &mut self.shards.attributes,
             Kind::Map => of_bucket(&mut self.shards.map, bucket),
             _ => of_bucket(&mut self.shards.uhd, bucket),
         };

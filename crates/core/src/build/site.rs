@@ -3,6 +3,7 @@
 use super::shard_writer::{ShardWriter, WHOLE};
 use super::words::Words;
 use super::{Builder, MIN_NEIGHBOUR_LETTERS, MIN_OCCURRENCES};
+use crate::attributes::Attributes;
 use crate::dictionary::{Entry, Shape};
 use crate::filter::Filter;
 use crate::order::{by_lists, by_meaning};
@@ -115,12 +116,30 @@ impl<'a> SiteCodes<'a> {
     }
 
     /// Writes all shards.
-    pub(super) fn write(&self, words: Words<'a>, writer: &mut ShardWriter) {
+    pub(super) fn write(
+        &self,
+        words: Words<'a>,
+        attributes: &Attributes,
+        writer: &mut ShardWriter,
+    ) {
         self.write_words(words, writer);
         self.write_spellings(writer);
         let blocks = self.write_records(writer);
         self.write_codes(writer, &blocks);
         self.write_uhd(writer);
+        if !attributes.is_empty() {
+            let file = attributes.write(self.shape.pages);
+            writer.by_number(Kind::Attributes, 0, 0, file);
+        }
+    }
+
+    /// What the pages say of themselves, in their order.
+    pub(super) fn attributes(&self) -> Attributes {
+        let pages = self.order.iter();
+        let pages: Vec<&Page> = pages
+            .map(|&page| &self.builder.pages[page as usize])
+            .collect();
+        Attributes::of(&pages)
     }
 
     /// Words by frequency in two dictionaries. A title stands beside its first word.

@@ -3,6 +3,7 @@
 
 use super::site::SiteCodes;
 use super::{MIN_NEIGHBOUR_LETTERS, MIN_OCCURRENCES};
+use crate::attributes::Choice;
 use crate::dictionary::{Entry, Meaning};
 use crate::lexical::SiteWord;
 use crate::lists::PageList;
@@ -90,7 +91,8 @@ impl<'a> Words<'a> {
             let mut none = Wanted::default();
             let query = query::analyze(&terms, usize::MAX, analyzer, self, true, &mut none);
             let Ok(query) = query else { return Vec::new() };
-            let ranked = Ranked::first_stage(query, "", pages, weights, &[]);
+            let all = (pages, Choice::default());
+            let ranked = Ranked::first_stage(query, "", weights, &[], all);
             ranked.best().iter().copied().take(count).collect()
         })
     }

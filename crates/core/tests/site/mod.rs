@@ -13,7 +13,7 @@ use siskin_core::encoded::{EncodedQuery, PassageCodes, TokenWinners};
 use siskin_core::error::Result;
 use siskin_core::ids::PieceId;
 use siskin_core::manifest::{BucketInfo, EncoderInfo};
-use siskin_core::page::{Page, Passage};
+use siskin_core::page::{Attributes, Page, Passage, Weight};
 use siskin_core::records::{Block, BlockSize, END_OF_BLOCK};
 use siskin_core::rows::GenericRows;
 use siskin_core::search::{Engine, Step};
@@ -58,12 +58,33 @@ fn page(number: usize, words: &PageWords) -> Page {
         text: text(words),
         headings: vec![format!("Heading {number}")],
         anchor: Some(format!("a{number}")),
+        ..Passage::default()
     };
     Page {
         url: format!("/{number}"),
         title: words.first().map(text).unwrap_or_default(),
         passages: words.iter().map(passage).collect(),
+        attributes: attributes(number),
         ..Page::default()
+    }
+}
+
+/// Every page has a parity, but each fifth has none, and no date either; dates fall.
+fn attributes(number: usize) -> Attributes {
+    let parity = if number.is_multiple_of(2) {
+        "even"
+    } else {
+        "odd"
+    };
+    let given = |name: &str, value: String| match number % 5 {
+        0 => Vec::new(),
+        _ => vec![(name.to_owned(), value)],
+    };
+    Attributes {
+        meta: vec![("number".to_owned(), number.to_string())],
+        filters: given("parity", parity.to_owned()),
+        sort: given("date", (100 - number).to_string()),
+        ..Attributes::default()
     }
 }
 
@@ -89,6 +110,15 @@ pub fn tiny_shards() -> ShardSizes {
 }
 
 pub fn bundle(pages: &[PageWords], shards: ShardSizes) -> Result<Bundle> {
+    bundle_of(pages, shards, |_| Weight::default())
+}
+
+/// The same where pages have the weights that `weight` gives them by number.
+pub fn bundle_of(
+    pages: &[PageWords],
+    shards: ShardSizes,
+    weight: impl Fn(usize) -> Weight,
+) -> Result<Bundle> {
     let encoder = EncoderInfo {
         dim: DIM,
         buckets: vec![BucketInfo::default()],
@@ -101,7 +131,9 @@ pub fn bundle(pages: &[PageWords], shards: ShardSizes) -> Result<Bundle> {
     let mut builder = Builder::new(options, encoder);
     for (number, words) in pages.iter().enumerate() {
         let codes: Vec<PassageCodes> = words.iter().map(|words| codes(words)).collect();
-        builder.add_page(page(number, words), &codes)?;
+        let mut page = page(number, words);
+        page.attributes.weight = weight(number);
+        builder.add_page(page, &codes)?;
     }
     let vocabulary = WORDS.map(str::to_owned);
     let generic = GenericRows {

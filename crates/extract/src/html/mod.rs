@@ -2,6 +2,7 @@
 //!
 //! Non-goals: running scripts, and guessing the content of a page by the density of its text.
 
+mod attributes;
 mod bounds;
 mod content;
 mod encoding;
@@ -83,7 +84,8 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
     if listing::only_lists_pages(&content.roots, &head, url) {
         return Ok(Reading::ListsPages);
     }
-    let page = page_of(&content.roots, head, url);
+    let said = attributes::read(&html, &content.roots);
+    let page = page_of(&content.roots, head, said, url);
     if page.passages.is_empty() {
         return Ok(Reading::Empty);
     }
@@ -109,12 +111,13 @@ pub(crate) fn fragment_blocks(html: &str) -> Vec<String> {
         .collect()
 }
 
-fn page_of(roots: &[ElementRef<'_>], head: head::Head, url: &str) -> Page {
+fn page_of(roots: &[ElementRef<'_>], head: head::Head, said: attributes::Said, url: &str) -> Page {
     let mut walker = walk::Walker::default();
     for root in roots {
         walker.walk(**root);
     }
-    let title = walker.title().map(str::to_owned).or(head.title);
+    let title = said.title.or_else(|| walker.title().map(str::to_owned));
+    let title = title.or(head.title);
     let outline: Outline = walker.finish();
     let title = title.or_else(|| outline.first_heading().map(str::to_owned));
     let title = title.unwrap_or_default();
@@ -125,6 +128,7 @@ fn page_of(roots: &[ElementRef<'_>], head: head::Head, url: &str) -> Page {
         title,
         language: head.language,
         passages,
+        attributes: said.attributes,
     }
 }
 

@@ -393,3 +393,31 @@ fn a_page_of_five_megabytes_is_read_whole() {
             .all(|passage| passage.text == "Words and more words, one after another.\nx\ny")
     );
 }
+
+#[test]
+fn text_counts_as_the_innermost_element_with_a_weight_says() {
+    let page = read(
+        "<main data-siskin-weight=3><h1>T</h1><p>one<p>two<div data-siskin-weight=2><p>three\
+         <h2 id=a>A</h2><p>four<div data-pagefind-weight=0.5>five</div>six</div><p>seven",
+    );
+    let rows = page.passages.iter().map(|passage| {
+        let heading = passage.headings.last().map_or("", String::as_str);
+        format!(
+            "{heading}: {} ×{}",
+            passage.text.replace('\n', " "),
+            passage.weight.value()
+        )
+    });
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        [
+            ": one two ×1",
+            ": three ×2",
+            "A: four ×2",
+            "A: five ×0.5",
+            "A: six ×2",
+            "A: seven ×1"
+        ]
+    );
+    assert_eq!(page.attributes.weight.value(), 3.0);
+}

@@ -2,8 +2,9 @@
 
 use ego_tree::{NodeId, NodeRef, iter::Edge};
 use scraper::{ElementRef, Node, node::Element};
+use siskin_core::page::Weight;
 
-use super::content;
+use super::{attributes, content};
 use crate::{
     outline::Outline,
     text::{self, TextBuffer},
@@ -78,6 +79,8 @@ pub(super) struct Walker {
     open_lists: u8,
     /// Whether the section is excluded from search, up to the next heading.
     is_excluded: bool,
+    /// Weights of the elements that we stand in, below the root.
+    weights: Vec<(NodeId, Weight)>,
 }
 
 struct OpenHeading {
@@ -123,6 +126,9 @@ impl Walker {
                 self.exclude_section(element.value());
             } else {
                 self.open_element(element);
+                let weight = attributes::weight(element.value()).filter(|_| !is_root);
+                self.weights
+                    .extend(weight.map(|weight| (node.id(), weight)));
             }
         }
     }
@@ -161,6 +167,12 @@ impl Walker {
         self.open_lists = self.open_lists.saturating_add(u8::from(name == "dl"));
     }
 
+    /// The weight of what is read here.
+    fn weight(&self) -> Weight {
+        let innermost = self.weights.last();
+        innermost.map_or_else(Weight::default, |(_, weight)| *weight)
+    }
+
     fn close(&mut self, node: NodeRef<'_, Node>) {
         if let Some(skipped) = self.skipped {
             if skipped == node.id() {
@@ -185,6 +197,7 @@ impl Walker {
             self.open_lists = self.open_lists.saturating_sub(1);
             self.outline.end(TERM_LEVEL.saturating_add(self.open_lists));
         }
+        self.weights.pop_if(|(weighted, _)| *weighted == node.id());
     }
 
     fn level_of_terms(&self) -> u8 {
@@ -212,6 +225,7 @@ impl Walker {
     fn end_block(&mut self) {
         self.end_heading();
         if let Some(text) = self.buffer.take() {
+            self.outline.weigh(self.weight());
             self.outline.block(text);
         }
     }
@@ -253,6 +267,7 @@ impl Walker {
         }
         let anchor = heading.own_id.or(heading.inner_id).or(heading.section_id);
         self.outline.heading(heading.level, text, anchor);
+        self.outline.weigh(self.weight());
     }
 }
 

@@ -60,6 +60,7 @@ fn passage(section: &Section, text: String) -> Passage {
         anchor: section.anchor.clone(),
         headings: section.headings.clone(),
         text,
+        weight: section.weight,
     }
 }
 

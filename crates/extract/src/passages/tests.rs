@@ -8,6 +8,7 @@ fn section(headings: &[&str], blocks: &[&str]) -> Section {
         anchor: None,
         headings: owned(headings),
         blocks: owned(blocks),
+        ..Section::default()
     }
 }
 

@@ -230,6 +230,7 @@ fn holds(kind: Kind) -> &'static str {
         Kind::Spelling => "spellings of the site's words",
         Kind::Codes => "one-bit codes of pages",
         Kind::Records => "text and addresses of pages",
+        Kind::Attributes => "filters, sort keys and weights of pages",
         Kind::Map => "where each dimension of a bucket is (mode full)",
         Kind::Uhd => "postings of dimensions (mode full)",
     }
