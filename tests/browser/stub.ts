@@ -41,7 +41,8 @@ function work(answers: Answers, find: typeof pages): void {
     id: number;
     query: { text: string; mode: string; limit: number; first?: number; sections?: number };
   }
-  const blank = { title: "", heading: "", excerpt: "", score: 0, matches: [] };
+  const plain = { title: "", heading: "", excerpt: "", score: 0 };
+  const blank = { ...plain, matches: [], meta: {}, filters: [] };
   const answer = async ({ text, mode, limit, first = 0, sections = 0 }: Request["query"]) => {
     if (mode === "full") await fetch("/network");
     const found = answers[text] ?? find(text);
@@ -51,7 +52,8 @@ function work(answers: Answers, find: typeof pages): void {
       ...result,
       sections: (result.sections ?? []).slice(0, sections),
     }));
-    return { query: text, mode, took_ms: 1, results, suggestions: [], total: found.length };
+    const total = found.length;
+    return { query: text, mode, took_ms: 1, results, suggestions: [], facets: [], total };
   };
   addEventListener("message", async ({ data }: MessageEvent<Request>) => {
     if (data.type === "cancel") return;

@@ -30,6 +30,11 @@ export interface Result {
   score: number;
   /** Why the result is there, strongest first. */
   matches: Match[];
+  /** What its author says of the page (`data-siskin-meta`), and its first picture: `image`, as the page
+   * has the address, and `image_alt`. */
+  meta: Record<string, string>;
+  /** The page's values of filters; none unless {@link QueryOptions.facets} asks for them. */
+  filters: FilterValue[];
   /** Sections of the page that answer, best first, the one above among them; none unless
    * {@link QueryOptions.sections} asks for them. */
   sections: Section[];
@@ -62,6 +67,39 @@ export interface Answer {
   results: Result[];
   /** Words that the reader may have meant instead of ones that the site does not know. */
   suggestions: string[];
+  /** All values of the site's filters, in order; none unless {@link QueryOptions.facets} asks for them. */
+  facets: Facet[];
+}
+
+/** Which pages are wanted: those that have a value of a filter (`data-siskin-filter`), or that meet all,
+ * any (all pages, if the list is empty) or none of some conditions, nested at most 15 deep. */
+export type Condition =
+  | FilterValue
+  | { all: Condition[] }
+  | { any: Condition[] }
+  | { none: Condition[] };
+
+/** What results are sorted by. */
+export interface Sort {
+  /** Name of the key (`data-siskin-sort`). Values are compared as numbers where all of them are. */
+  key: string;
+  /** `ascending` is the default. Pages without a value come last in both. */
+  order?: "ascending" | "descending";
+}
+
+/** A value of a filter. */
+export interface FilterValue {
+  /** Name of the filter. */
+  filter: string;
+  value: string;
+}
+
+/** A value of a filter with the pages that have it. */
+export interface Facet extends FilterValue {
+  /** Pages found that have it. */
+  found: number;
+  /** Pages of the site that have it. */
+  pages: number;
 }
 
 /** How far the download of the network is. */
@@ -95,6 +133,15 @@ export interface QueryOptions {
   first?: number;
   /** Sections wanted at most of each result's page: a whole number from 0 to 10, default 0. */
   sections?: number;
+  /** Which pages are wanted; default all. With this or `sort` an empty query finds every such page. */
+  filter?: Condition;
+  /** Order of the 50 best results; default by score. */
+  sort?: Sort;
+  /** Tag of the language that pages should be in, such as `de`: where the site has pages in it, others
+   * are left out, but for those that state none. Default: all languages. */
+  language?: string;
+  /** Whether the answer says which filters the site has; default `false`. */
+  facets?: boolean;
   /** How the query is understood; default `table`. */
   mode?: Mode;
   /** Ends the query; the promise then rejects with code `aborted`. */
@@ -122,6 +169,9 @@ export const DEFAULT_LIMIT = 10;
 
 /** The largest `limit`. @internal */
 export const MAXIMUM_LIMIT = 100;
+
+/** Deepest nesting of conditions. @internal */
+export const MAXIMUM_NESTED = 15;
 
 /** The largest number of `sections`. @internal */
 export const MAXIMUM_SECTIONS = 10;

@@ -1,4 +1,4 @@
-import type { Answer, Mode, Progress } from "./api.js";
+import type { Answer, Progress } from "./api.js";
 import { asSearchError, SearchError } from "./errors.js";
 import { type FileEntry, loadBytes, loadFile, loadShard, loadText, type Source } from "./load.js";
 import {
@@ -20,6 +20,7 @@ import type {
   SearchEngine,
   Startable,
 } from "./modules.js";
+import { type CheckedQuery, isList } from "./query.js";
 
 /** All that the engine needs from its surroundings: no `document`, no clock of its own. */
 export interface Environment {
@@ -40,15 +41,6 @@ export interface Environment {
 const MAXIMUM_ROUNDS = 12;
 
 const PREFETCHES_AT_ONCE = 8;
-
-/** A query whose options have been checked. */
-export interface CheckedQuery {
-  text: string;
-  mode: Mode;
-  first: number;
-  limit: number;
-  sections: number;
-}
 
 /** Loads a bundle and answers queries; the same in a worker, a page and Node. */
 export class Engine {
@@ -87,7 +79,8 @@ export class Engine {
    * mode `full` tries again; a wasm trap closes the engine. */
   async query(query: CheckedQuery): Promise<Answer> {
     const started_ms = this.#environment.now();
-    const encoded = query.mode === "full" ? await this.#encode(query.text) : undefined;
+    const is_read = query.mode === "full" && !isList(query);
+    const encoded = is_read ? await this.#encode(query.text) : undefined;
     const found = await this.#ask(query, encoded);
     const took_ms = this.#environment.now() - started_ms;
     return { query: query.text, mode: query.mode, took_ms, ...found };
@@ -120,8 +113,7 @@ export class Engine {
   /** Asks until nothing is missing. Each round names all the shards that it needs: they are fetched
    * side by side. */
   async #ask(query: CheckedQuery, encoded: EncodedQuery | undefined): Promise<Found> {
-    const { text, mode, first, limit, sections } = query;
-    const search = () => this.#search.search(text, mode, first, limit, sections, encoded);
+    const search = () => this.#search.search(query, encoded);
     for (let round = 0; round < MAXIMUM_ROUNDS; round++) {
       const asked = this.#call(search);
       if (asked.answer !== undefined) return asked.answer;
@@ -161,7 +153,7 @@ export class Engine {
 
   /** Throws `query` for a text that no mode answers, before the network is fetched for it. */
   #refuseUnanswerable(text: string): void {
-    this.#call(() => this.#search.search(text, "words", 0, 1, 0));
+    this.#call(() => this.#search.search({ text, mode: "words", first: 0, limit: 1, sections: 0 }));
   }
 
   async #loadEncoder(): Promise<QueryEncoder> {

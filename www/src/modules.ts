@@ -1,5 +1,6 @@
 import type { Answer } from "./api.js";
 import type { FileEntry } from "./load.js";
+import type { CheckedQuery } from "./query.js";
 
 /** A query as the network reads it; made by `QueryEncoder.encode`, read by `search`. */
 export type EncodedQuery = {
@@ -21,7 +22,7 @@ export interface Need {
 }
 
 /** An answer as the engine gives it. */
-export type Found = Pick<Answer, "total" | "results" | "suggestions">;
+export type Found = Pick<Answer, "total" | "results" | "suggestions" | "facets">;
 
 /** What asking gives: what to add before asking again, or the answer. */
 export type Asked = { needs: Need[]; answer?: undefined } | { needs: []; answer: Found };
@@ -31,14 +32,7 @@ export interface SearchEngine {
   files(): string[];
   add_file(path: string, bytes: Uint8Array, inflated?: Uint8Array): void;
   add_block(page: number, bytes: Uint8Array, inflated: Uint8Array): void;
-  search(
-    text: string,
-    mode: string,
-    first: number,
-    limit: number,
-    sections: number,
-    encoded?: EncodedQuery,
-  ): Asked;
+  search(query: CheckedQuery, encoded?: EncodedQuery): Asked;
   free(): void;
 }
 

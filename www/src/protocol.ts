@@ -1,7 +1,7 @@
 import type { Ahead } from "./ahead.js";
 import type { Answer, Progress } from "./api.js";
-import type { CheckedQuery } from "./engine.js";
 import type { SearchErrorCode } from "./errors.js";
+import type { CheckedQuery } from "./query.js";
 
 /** Name of our worker, by which its script knows that it was started and not imported. */
 export const WORKER_NAME = "siskin";

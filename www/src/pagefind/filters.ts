@@ -1,7 +1,11 @@
-import type { Filter, FilterCounts } from "./shapes.js";
+import type { Condition, Facet, Sort } from "../api.js";
+import type { Filter, FilterCounts, SearchOptions } from "./shapes.js";
 
 /** The filters that all pages of an index have: values by name. */
 export type Tags = Map<string, string[]>;
+
+/** Met by every page. */
+export const EVERY_PAGE: Condition = { all: [] };
 
 /** Reads the option `mergeFilter`. */
 export function tagsOf(filter: Filter): Tags {
@@ -10,22 +14,26 @@ export function tagsOf(filter: Filter): Tags {
 }
 
 /** How the parts of `any`, `all`, `none` and `not` are joined; other names mean all. */
-const RULES = new Map<string, (held: boolean[]) => boolean>([
-  ["any", (held) => held.length === 0 || held.includes(true)],
-  ["all", (held) => !held.includes(false)],
-  ["none", (held) => !held.includes(true)],
-  ["not", (held) => !held.includes(true)],
+const RULES = new Map<string, (parts: Condition[]) => Condition>([
+  ["any", (any) => ({ any })],
+  ["all", (all) => ({ all })],
+  ["none", (none) => ({ none })],
+  ["not", (none) => ({ none })],
 ]);
 
-/** Whether pages with `tags` pass `filter`, by Pagefind's rules. `name` is the filter that values
- * without a name of their own are of. */
-export function passes(filter: unknown, tags: Tags, name = ""): boolean {
-  if (typeof filter === "string") return tags.get(name)?.includes(filter) ?? false;
-  return parts(filter, name).every(([key, part]) => {
-    const rule = RULES.get(key);
-    if (rule === undefined) return passes(part, tags, key);
-    return rule(parts(part, name).map(([inner, value]) => passes(value, tags, inner)));
+/** What pages of an index with `tags` have to meet to pass `filter`, by Pagefind's rules. `name` is the
+ * filter that values without a name of their own are of. */
+export function conditionOf(filter: unknown, tags: Tags, name = ""): Condition {
+  if (typeof filter === "string") {
+    const is_tag = tags.get(name)?.includes(filter) ?? false;
+    return is_tag ? EVERY_PAGE : { filter: name, value: filter };
+  }
+  const all = parts(filter, name).map(([key, part]): Condition => {
+    const join = RULES.get(key);
+    if (join === undefined) return conditionOf(part, tags, key);
+    return join(parts(part, name).map(([inner, value]) => conditionOf(value, tags, inner)));
   });
+  return { all };
 }
 
 function parts(filter: unknown, name: string): [name: string, part: unknown][] {
@@ -34,10 +42,30 @@ function parts(filter: unknown, name: string): [name: string, part: unknown][] {
   return Object.entries(filter ?? {});
 }
 
-/** Adds `count` results with `tags` to `counts`. */
-export function countTags(counts: FilterCounts, tags: Tags, count: number): void {
+/** The order that Pagefind's option `sort` asks for: by the first key alone, as with Pagefind. */
+export function sortOf({ sort }: SearchOptions): Sort | undefined {
+  const [first] = Object.entries(sort ?? {});
+  if (first === undefined) return undefined;
+  return { key: first[0], order: first[1] === "desc" ? "descending" : "ascending" };
+}
+
+/** Adds what an index's answer says of its filters to `counts`. */
+export function addFacets(
+  counts: FilterCounts,
+  facets: Facet[],
+  countOf: (facet: Facet) => number,
+): void {
+  for (const facet of facets) add(counts, facet.filter, facet.value, countOf(facet));
+}
+
+/** Adds `count` pages with `tags` to `counts`. */
+export function addTags(counts: FilterCounts, tags: Tags, count: number): void {
   for (const [name, values] of tags) {
-    counts[name] ??= {};
-    for (const value of values) counts[name][value] = (counts[name][value] ?? 0) + count;
+    for (const value of values) add(counts, name, value, count);
   }
+}
+
+function add(counts: FilterCounts, name: string, value: string, count: number): void {
+  counts[name] ??= {};
+  counts[name][value] = (counts[name][value] ?? 0) + count;
 }

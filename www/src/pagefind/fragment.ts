@@ -19,23 +19,50 @@ export interface FragmentRules {
 /** A result of a search for `term` in Pagefind's shape. */
 export function fragmentOf(result: Result, rules: FragmentRules, term: string): Fragment {
   const [raw_url] = parts(result.url);
+  const url = addressOf(raw_url, rules.address, term);
   const sections = shownSections(result);
   const text = sections.map((section) => section.excerpt).join(" ");
   const sub_results = subResults(result.title, sections, rules, term);
   const content = wordsOf(text);
   return {
-    url: addressOf(raw_url, rules.address, term),
+    url,
     raw_url,
     content: content.join(" "),
     raw_content: escapeHtml(content.join(" ")),
     word_count: content.length,
     ...excerptOf(wordsOf(result.excerpt), result.matches, rules.excerpt),
     ...placesAt(sub_results.flatMap((sub_result) => sub_result.locations)),
-    filters: {},
-    meta: { title: result.title },
+    filters: valuesByFilter(result),
+    meta: { title: result.title, ...result.meta, ...imageOf(result, url) },
     anchors: sub_results.flatMap(({ anchor }) => anchor ?? []),
     sub_results,
   };
+}
+
+/** Stands for this site's own origin. */
+const HERE = "https://here.invalid";
+
+/** The page's picture seen from any page; empty where its address is none that lists can show. */
+function imageOf({ meta }: Result, page_url: string): { image?: string } {
+  if (meta.image === undefined) return {};
+  try {
+    const { href, origin, pathname, search, protocol } = new URL(
+      meta.image,
+      new URL(page_url, HERE),
+    );
+    if (origin === HERE) return { image: pathname + search };
+    return { image: /^https?:$/.test(protocol) ? href : "" };
+  } catch {
+    return { image: "" };
+  }
+}
+
+function valuesByFilter({ filters }: Result): Record<string, string[]> {
+  const values = new Map<string, string[]>();
+  for (const { filter, value } of filters) {
+    values.set(filter, [...(values.get(filter) ?? []), value]);
+  }
+  return Object.fromEntries(values);
 }
 
 /** The part above all headings first, where lists look for it, then the best sections. */

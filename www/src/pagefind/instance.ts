@@ -1,7 +1,7 @@
 import type { OpenOptions, Search } from "../api.js";
 import { folderUrl } from "../places.js";
-import { countTags, passes } from "./filters.js";
-import { type IndexAnswer, SearchIndex } from "./search-index.js";
+import { addFacets, addTags, conditionOf, sortOf } from "./filters.js";
+import { type IndexAnswer, MAXIMUM_RESULTS, SearchIndex } from "./search-index.js";
 import type {
   FilterCounts,
   IndexOptions,
@@ -76,30 +76,36 @@ export class Pagefind {
     this.#indexes.push(index);
   }
 
-  /** The pages that answer `term`, best first.
+  /** The pages that answer `term`, best first; without a term all pages, where filters or a sort key
+   * are given.
    *
-   * No pages for what is no question: null, nothing but signs, more than 2,000 characters. Rejects
-   * where an index cannot be fetched; a later call tries again. */
+   * No pages for what is no question: nothing but signs, more than 2,000 characters. Rejects where an
+   * index cannot be fetched; a later call tries again. */
   async search(term: string | null, options: SearchOptions = {}): Promise<SearchResults> {
     this.#searches += 1;
     const search = this.#searches;
-    const asked = await this.#ask(typeof term === "string" ? term.trim() : "");
-    const passed = asked.filter(({ index }) => passes(options?.filters, index.tags));
-    const results = passed.flatMap((one) => resultsOf(one, `${search}-${asked.indexOf(one)}`));
+    const text = typeof term === "string" ? term.trim() : "";
+    const asked = await this.#ask(text, options);
+    const is_filtered = Object.keys(options?.filters ?? {}).length > 0;
+    const unfiltered = is_filtered ? await this.#ask(text, { ...options, filters: null }) : asked;
+    const results = asked.flatMap((one, place) => resultsOf(one, `${search}-${place}`));
     return {
       results: results.sort((a, b) => b.score - a.score),
-      unfilteredResultCount: countOf(asked),
-      filters: tagCounts(asked, passed),
-      totalFilters: tagCounts(asked, asked),
+      unfilteredResultCount: countOf(unfiltered),
+      filters: filterCounts(asked),
+      totalFilters: filterCounts(unfiltered),
       timings: asked.map(({ answer }) => timing(Math.round(answer?.took_ms ?? 0))),
     };
   }
 
-  #ask(term: string): Promise<Asked[]> {
-    const ask = async (index: SearchIndex) => ({
-      index,
-      answer: term === "" ? undefined : await index.ask(term),
-    });
+  #ask(term: string, options: SearchOptions): Promise<Asked[]> {
+    const { filters } = options ?? {};
+    const sort = sortOf(options ?? {});
+    const ask = async (index: SearchIndex) => {
+      const filter = filters ? conditionOf(filters, index.tags) : undefined;
+      const is_question = term !== "" || filter !== undefined || sort !== undefined;
+      return { index, answer: is_question ? await index.ask({ term, filter, sort }) : undefined };
+    };
     return Promise.all(this.#indexes.map(ask));
   }
 
@@ -127,11 +133,15 @@ export class Pagefind {
     this.#preloading = false;
   }
 
-  /** No filters: what `mergeFilter` gives comes with each answer, where it can be counted. Opens the
-   * index, since lists ask for this when the reader turns to them. */
+  /** How many pages have each value of each filter. */
   async filters(): Promise<FilterCounts> {
-    this.start();
-    return {};
+    const counts: FilterCounts = {};
+    for (const index of this.#indexes) {
+      const { facets, total } = await index.filters();
+      addFacets(counts, facets, ({ pages }) => pages);
+      addTags(counts, index.tags, total);
+    }
+    return counts;
   }
 
   /** Frees the engines. A later call opens them again. */
@@ -156,11 +166,12 @@ function countOf(asked: Asked[]): number {
   return asked.reduce((sum, { answer }) => sum + (answer?.count ?? 0), 0);
 }
 
-/** The tags of all indexes, with how many results of `counted` have them. */
-function tagCounts(all: Asked[], counted: Asked[]): FilterCounts {
+/** How many results have each value of each filter; of those beyond the most results nobody is told. */
+function filterCounts(asked: Asked[]): FilterCounts {
   const counts: FilterCounts = {};
-  for (const one of all) {
-    countTags(counts, one.index.tags, counted.includes(one) ? (one.answer?.count ?? 0) : 0);
+  for (const { index, answer } of asked) {
+    addFacets(counts, answer?.facets ?? [], ({ found }) => Math.min(found, MAXIMUM_RESULTS));
+    addTags(counts, index.tags, answer?.count ?? 0);
   }
   return counts;
 }

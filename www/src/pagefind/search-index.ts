@@ -1,14 +1,18 @@
 import {
+  type Answer,
+  type Condition,
+  type Facet,
   MODES,
   type Mode,
   type OpenOptions,
   type QueryOptions,
   type Result,
   type Search,
+  type Sort,
 } from "../api.js";
 import { folderUrl } from "../places.js";
 import { checkedBase, defaultBase } from "./address.js";
-import { type Tags, tagsOf } from "./filters.js";
+import { EVERY_PAGE, type Tags, tagsOf } from "./filters.js";
 import { type FragmentRules, fragmentOf, WANTED_SECTIONS } from "./fragment.js";
 import { Pages } from "./pages.js";
 import type { Fragment, IndexOptions } from "./shapes.js";
@@ -30,9 +34,17 @@ const QUOTES = /["“”„‟＂]/;
 export interface IndexAnswer {
   /** Results, at most {@link MAXIMUM_RESULTS}. */
   count: number;
+  facets: Facet[];
   took_ms: number;
   /** What is known of the result of a rank, from 0. */
   fragment(rank: number): Promise<Fragment>;
+}
+
+/** What is asked of an index: with a condition or an order an empty term is a question too. */
+export interface Question {
+  term: string;
+  filter?: Condition | undefined;
+  sort?: Sort | undefined;
 }
 
 /** An index under Pagefind's options: its bundle is opened when it is first asked. */
@@ -108,15 +120,21 @@ export class SearchIndex {
 
   /** Fetches what a search for `term` needs and drops the answer. Never rejects. */
   async preload(term: string): Promise<void> {
-    await this.#query(term, { limit: 1 }).catch(() => {});
+    await this.#query({ term }, { limit: 1 }).catch(() => {});
   }
 
-  /** Answers `term`; undefined when the engine refuses it as a question: it is empty or too long. */
-  async ask(term: string): Promise<IndexAnswer | undefined> {
-    const options = { limit: QUOTES.test(term) ? MAXIMUM_RESULTS : RESULTS_AT_ONCE };
+  /** The filters of its pages, and how many pages it has. */
+  async filters(): Promise<Answer> {
+    return this.#query({ term: "", filter: EVERY_PAGE }, { limit: 1 });
+  }
+
+  /** Answers a question; undefined when the engine refuses it: its term is too long, or empty and all
+   * that there is. */
+  async ask(question: Question): Promise<IndexAnswer | undefined> {
+    const limit = QUOTES.test(question.term) ? MAXIMUM_RESULTS : RESULTS_AT_ONCE;
     try {
-      const answer = await this.#query(term, { ...options, sections: WANTED_SECTIONS });
-      return this.#answer(term, answer.total, answer.took_ms, answer.results);
+      const answer = await this.#query(question, { limit, sections: WANTED_SECTIONS });
+      return this.#answer(question, answer);
     } catch (error) {
       if (codeOf(error) === "query") return undefined;
       throw error;
@@ -124,16 +142,21 @@ export class SearchIndex {
   }
 
   /** Settings that change later do not change an answer. */
-  #answer(term: string, total: number, took_ms: number, here: Result[]): IndexAnswer {
+  #answer(question: Question, { total, took_ms, results, facets }: Answer): IndexAnswer {
     const rules = this.#rules();
-    const pages = new Pages(here, async (first, limit) => {
+    const pages = new Pages(results, async (first, limit) => {
       const options = { first, limit, sections: WANTED_SECTIONS };
-      return (await this.#query(term, options)).results;
+      return (await this.#query(question, options)).results;
     });
+    const tags = [...this.tags].flatMap(([filter, values]) => {
+      return values.map((value) => ({ filter, value }));
+    });
+    const tagged = (result: Result) => ({ ...result, filters: [...result.filters, ...tags] });
     return {
       count: Math.min(total, MAXIMUM_RESULTS),
+      facets,
       took_ms,
-      fragment: async (rank) => fragmentOf(await pages.at(rank), rules, term),
+      fragment: async (rank) => fragmentOf(tagged(await pages.at(rank)), rules, question.term),
     };
   }
 
@@ -143,12 +166,13 @@ export class SearchIndex {
   }
 
   /** A search that has ended is forgotten: the next question opens the bundle again. */
-  async #query(term: string, options: QueryOptions) {
+  async #query({ term, filter, sort }: Question, options: QueryOptions): Promise<Answer> {
     const asked = this.open();
     const opening = this.#opened;
     const search = await asked;
     try {
-      return await search.query(term, { mode: this.#mode, ...options });
+      const chosen = { ...(filter && { filter }), ...(sort && { sort }), facets: true };
+      return await search.query(term, { mode: this.#mode, ...chosen, ...options });
     } catch (error) {
       if (["closed", "internal"].includes(codeOf(error))) this.#forget(opening);
       throw error;

@@ -36,6 +36,8 @@ export type FilterCounts = Record<string, Record<string, number>>;
 export interface SearchOptions {
   /** Only results with these filters. */
   filters?: Filter | null;
+  /** `asc` or `desc` by the name of a sort key: order of the best results; the first one counts. */
+  sort?: Record<string, string> | null;
 }
 
 /** The answer to a search. */
@@ -90,10 +92,10 @@ export interface Fragment extends Excerpt, Places {
   raw_content: string;
   /** Words in `content`. */
   word_count: number;
-  /** Always empty: Siskin's index has no filters. */
+  /** The page's filters. */
   filters: Record<string, string[]>;
-  /** Plain text. */
-  meta: { title: string };
+  /** Plain text; `image` is an address. */
+  meta: Record<string, string>;
   /** The headings of the sections that answer. */
   anchors: Anchor[];
   /** First the part above all headings, if it answers, then sections, best first. */

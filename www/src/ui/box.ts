@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type Condition,
   MAXIMUM_LIMIT,
   type Mode,
   type Progress,
@@ -7,6 +8,7 @@ import {
   type Search,
 } from "../api.js";
 import { asSearchError } from "../errors.js";
+import { FacetBar } from "./facets.js";
 import type { Frame } from "./frame.js";
 import { append, merge } from "./merge.js";
 import { Phrases } from "./phrases.js";
@@ -50,6 +52,7 @@ export class SearchBox {
   readonly #phrases: Phrases;
   readonly #view: View;
   readonly #session: Session;
+  readonly #facets = new FacetBar(() => this.ask());
   readonly #recent = new RecentSearches(() => localStorage);
   /** What is in the list. */
   #shown: Answer | undefined;
@@ -64,7 +67,7 @@ export class SearchBox {
     this.#frame = frame;
     this.#settings = new Settings(host);
     this.#phrases = new Phrases(start.words ?? english, start.words ? start.language : "en");
-    this.#view = new View(frame, this.#phrases, {
+    this.#view = new View(frame, this.#phrases, this.#facets, {
       input: () => this.#typed(),
       focus: () => this.#focused(),
       key: (event) => this.#key(event),
@@ -186,10 +189,19 @@ export class SearchBox {
 
   /** Rejects with `aborted` when `signal` has fired. */
   async #query(text: string, mode: Mode, signal: AbortSignal, first = 0): Promise<Answer> {
-    const options = { mode, limit: this.#settings.limit, sections: SECTIONS, first, signal };
+    const { limit, language, filters } = this.#settings;
+    const chosen = { ...this.#chosen(), facets: filters.length > 0, language };
+    const options = { mode, limit, sections: SECTIONS, first, signal, ...chosen };
     const answer = await this.#session.query(text, options);
     signal.throwIfAborted();
     return answer;
+  }
+
+  /** What the page and the reader choose pages by. */
+  #chosen(): { filter?: Condition } {
+    const conditions = [this.#settings.filter, this.#facets.condition];
+    const all = conditions.filter((condition) => condition !== undefined);
+    return all.length === 0 ? {} : { filter: { all } };
   }
 
   /** The next results below those that are shown. */
@@ -210,9 +222,8 @@ export class SearchBox {
   }
 
   #clear(): void {
-    this.#shown = undefined;
+    this.#forgetShown();
     this.#view.note("");
-    this.#view.empty();
     this.#view.hide();
     this.#view.announce("");
     if (this.#frame.input.matches(":focus")) this.#showRecent();
@@ -254,6 +265,7 @@ export class SearchBox {
     const has_more = total > this.#given && results.length < MAXIMUM_LIMIT;
     const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
     this.#shown = answer;
+    this.#facets.render(answer.facets, this.#settings.filters);
     this.#view.note(none);
     this.#view.render(
       results.map((result) => groupOf(result, { site, pointsAtText })),
@@ -277,6 +289,7 @@ export class SearchBox {
 
   #forgetShown(): void {
     this.#shown = undefined;
+    this.#facets.render([], []);
     this.#view.empty();
   }
 

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMIT, MAXIMUM_LIMIT, MODES, type Mode } from "../api.js";
+import { type Condition, DEFAULT_LIMIT, MAXIMUM_LIMIT, MODES, type Mode } from "../api.js";
 import { folderUrl, RUNTIME } from "../places.js";
 import { type Device, type EncoderChoice, encoderChoice } from "./refinement.js";
 
@@ -17,6 +17,27 @@ export class Settings {
   get limit(): number {
     const limit = Number(this.#host.getAttribute("limit") ?? DEFAULT_LIMIT);
     return Number.isInteger(limit) && limit >= 1 && limit <= MAXIMUM_LIMIT ? limit : DEFAULT_LIMIT;
+  }
+
+  /** Names of the filters that the reader may choose by. */
+  get filters(): string[] {
+    return listed(this.#host.getAttribute("filters"));
+  }
+
+  /** What the page itself asks for: pairs such as `kind: guide`, of which every filter has to have one. */
+  get filter(): Condition | undefined {
+    const values = new Map<string, Condition[]>();
+    for (const pair of listed(this.#host.getAttribute("filter"))) {
+      const [filter = "", ...rest] = pair.split(":").map((part) => part.trim());
+      values.set(filter, [...(values.get(filter) ?? []), { filter, value: rest.join(":") }]);
+    }
+    return values.size === 0 ? undefined : { all: [...values.values()].map((any) => ({ any })) };
+  }
+
+  /** The language of the page, whatever that of the box, unless all are wanted. */
+  get language(): string {
+    const is_all = this.#host.getAttribute("languages") === "all";
+    return is_all ? "" : document.documentElement.lang;
   }
 
   get encoder(): EncoderChoice {
@@ -43,4 +64,10 @@ export class Settings {
     const bundle = folderUrl(this.#host.getAttribute("bundle") ?? RUNTIME);
     return site === null ? folderUrl("..", bundle) : folderUrl(site);
   }
+}
+
+/** The items of a list between commas. */
+function listed(text: string | null): string[] {
+  const items = (text ?? "").split(",").map((item) => item.trim());
+  return items.filter((item) => item !== "");
 }

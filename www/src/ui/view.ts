@@ -1,4 +1,5 @@
 import css from "./box.css";
+import type { FacetBar } from "./facets.js";
 import type { Frame } from "./frame.js";
 import { ResultList } from "./list.js";
 import { element } from "./nodes.js";
@@ -47,7 +48,12 @@ export class View {
   readonly #status = element("div", { role: "status" });
   #announcement: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(frame: Frame, { words, language }: Phrases, gestures: Gestures) {
+  constructor(
+    frame: Frame,
+    { words, language }: Phrases,
+    { node: facets }: FacetBar,
+    gestures: Gestures,
+  ) {
     this.#frame = frame;
     this.input = frame.input;
     for (const [name, value] of Object.entries(INPUT)) this.input.setAttribute(name, value);
@@ -55,7 +61,7 @@ export class View {
     this.#more = button("more", words.more, gestures.more);
     this.#clear = button("clear", words.clear, gestures.forget);
     this.#modal(frame, words.close);
-    this.#panel.append(this.#note, this.#retry, this.list.node, this.#more, this.#clear);
+    this.#panel.append(facets, this.#note, this.#retry, this.list.node, this.#more, this.#clear);
     // A press on the panel must not take the focus out of the input: that would close it.
     this.#panel.addEventListener("mousedown", (event) => event.preventDefault());
     frame.failure.remove();

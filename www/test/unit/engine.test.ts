@@ -45,7 +45,7 @@ function deflated(text: string): Uint8Array {
   return new Uint8Array([...header, ...deflateRawSync(text)]);
 }
 
-const ANSWER: Asked = { needs: [], answer: { total: 0, results: [], suggestions: [] } };
+const ANSWER: Asked = { needs: [], answer: { total: 0, results: [], suggestions: [], facets: [] } };
 
 /** Modules that note what they are given; `search` is what a query calls. The stand-in needs
  * `a.bin`, then `b.bin`, and answers. */

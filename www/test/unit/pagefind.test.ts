@@ -2,11 +2,19 @@
  * answers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Answer, Match, QueryOptions, Result, Search, Section } from "../../src/api.js";
+import type {
+  Answer,
+  Condition,
+  Match,
+  QueryOptions,
+  Result,
+  Search,
+  Section,
+} from "../../src/api.js";
 import { SearchError, type SearchErrorCode } from "../../src/errors.js";
 import { addressOf, checkedBase } from "../../src/pagefind/address.js";
 import { excerptOf } from "../../src/pagefind/excerpt.js";
-import { passes, tagsOf } from "../../src/pagefind/filters.js";
+import { conditionOf, type Tags, tagsOf } from "../../src/pagefind/filters.js";
 import { fragmentOf } from "../../src/pagefind/fragment.js";
 import { Pagefind } from "../../src/pagefind/instance.js";
 
@@ -26,7 +34,7 @@ function section(url: string, heading: string, excerpt: string): Section {
 
 function result(url: string, ...sections: Section[]): Result {
   const shown = sections[0] ?? section(`${url}#first`, "First", "hay and a needle in it");
-  return { ...shown, title: `Page ${url}`, score: 1, sections };
+  return { ...shown, title: `Page ${url}`, score: 1, meta: {}, filters: [], sections };
 }
 
 /** What was asked of a bundle: its folder, the text and the options. */
@@ -37,6 +45,8 @@ class Bundles {
   readonly questions: Question[] = [];
   readonly opened: string[] = [];
   closed_count = 0;
+  /** The filters that every page has. */
+  readonly tags = tagsOf({ kind: "guide" });
   /** Codes with which the next calls fail: openings and questions. */
   readonly failures: (SearchErrorCode | undefined)[] = [];
   readonly #total: number;
@@ -73,7 +83,10 @@ class Bundles {
     const { first = 0, limit = 10, mode = "table" } = options;
     const count = Math.max(0, Math.min(limit, this.#total - first));
     const results = Array.from({ length: count }, (_, at) => result(`/${first + at}`));
-    return { query: text, mode, took_ms: 1.6, total: this.#total, results, suggestions: [] };
+    const total = options.filter && !meets(options.filter, this.tags) ? 0 : this.#total;
+    const facet = { filter: "kind", value: "guide", found: total, pages: this.#total };
+    const facets = options.facets ? [facet] : [];
+    return { query: text, mode, took_ms: 1.6, total, results, suggestions: [], facets };
   }
 
   #fail(): void {
@@ -91,14 +104,18 @@ test("a search asks once, for the first results and their sections", async () =>
   const bundles = new Bundles(7);
   const found = await bundles.pagefind().search("  a needle ");
   assert.deepEqual(bundles.questions, [
-    ["https://a.example/docs/siskin/", "a needle", { mode: "table", limit: 5, sections: 4 }],
+    [
+      "https://a.example/docs/siskin/",
+      "a needle",
+      { mode: "table", facets: true, limit: 5, sections: 4 },
+    ],
   ]);
   const { results, ...rest } = found;
   assert.equal(results.length, 7);
   assert.deepEqual(rest, {
     unfilteredResultCount: 7,
-    filters: {},
-    totalFilters: {},
+    filters: { kind: { guide: 7 } },
+    totalFilters: { kind: { guide: 7 } },
     timings: [{ preload: 0, search: 2, total: 2 }],
   });
   assert.equal(new Set(results.map(({ id }) => id)).size, 7);
@@ -168,13 +185,13 @@ test("a search that has ended is opened again", async () => {
   assert.equal(bundles.opened.length, 3);
 });
 
-test("start, filters and preload never reject, init does", async () => {
+test("start and preload never reject, init and filters do", async () => {
   const bundles = new Bundles(1);
   const pagefind = bundles.pagefind();
   bundles.failures.push("network", "network", "network", "network");
   pagefind.start();
   await new Promise((resolve) => setTimeout(resolve, 0));
-  assert.deepEqual(await pagefind.filters(), {});
+  await assert.rejects(pagefind.filters(), { code: "network" });
   await new Promise((resolve) => setTimeout(resolve, 0));
   await pagefind.preload("needle");
   await assert.rejects(pagefind.init(), { code: "network" });
@@ -267,14 +284,57 @@ test("a filter leaves the indexes that mergeFilter gives it", async () => {
   const found = await pagefind.search("needle", { filters: { site: "b" } });
   assert.deepEqual(
     [found.results.length, found.unfilteredResultCount, found.filters, found.totalFilters],
-    [2, 4, { site: { b: 2 } }, { site: { b: 2 } }],
+    [2, 4, { kind: { guide: 2 }, site: { b: 2 } }, { kind: { guide: 4 }, site: { b: 2 } }],
   );
   const none = await pagefind.search("needle", { filters: { site: "c" } });
   assert.deepEqual(
     [none.results.length, none.unfilteredResultCount, none.filters, none.totalFilters],
-    [0, 4, { site: { b: 0 } }, { site: { b: 2 } }],
+    [0, 4, { kind: { guide: 0 }, site: { b: 0 } }, { kind: { guide: 4 }, site: { b: 2 } }],
+  );
+  const both = await pagefind.search("needle", { filters: { kind: "guide", site: { not: "b" } } });
+  assert.deepEqual(
+    (await Promise.all(both.results.map((result) => result.data()))).map(({ url }) => url),
+    ["https://a.example/docs/0", "https://a.example/docs/1"],
   );
 });
+
+test("the filters of all indexes are told with the pages that have them", async () => {
+  const pagefind = new Bundles(7).pagefind();
+  await pagefind.mergeIndex("https://b.example/pagefind/", { mergeFilter: { site: "b" } });
+  assert.deepEqual(await pagefind.filters(), { kind: { guide: 14 }, site: { b: 7 } });
+});
+
+test("without a term filters and a sort key list pages; the engine gets key and order", async () => {
+  const bundles = new Bundles(3);
+  const pagefind = bundles.pagefind();
+  const listed = await pagefind.search(null, {
+    filters: { kind: "guide" },
+    sort: { date: "desc" },
+  });
+  assert.equal(listed.results.length, 3);
+  assert.deepEqual(bundles.questions[0]?.slice(1), [
+    "",
+    {
+      mode: "table",
+      filter: { all: [{ filter: "kind", value: "guide" }] },
+      sort: { key: "date", order: "descending" },
+      facets: true,
+      limit: 5,
+      sections: 4,
+    },
+  ]);
+  assert.equal((await pagefind.search(null, { sort: { date: "asc" } })).results.length, 3);
+  assert.equal((await pagefind.search(null, { filters: {}, sort: {} })).results.length, 3);
+  assert.equal((await pagefind.search(null)).results.length, 0);
+});
+
+/** Whether a page with `tags` meets a condition. */
+function meets(condition: Condition, tags: Tags): boolean {
+  if ("filter" in condition) return tags.get(condition.filter)?.includes(condition.value) ?? false;
+  if ("all" in condition) return condition.all.every((part) => meets(part, tags));
+  if ("none" in condition) return !condition.none.some((part) => meets(part, tags));
+  return condition.any.length === 0 || condition.any.some((part) => meets(part, tags));
+}
 
 test("filters are read as Pagefind reads them", () => {
   const tags = tagsOf({ site: "A", language: ["x", "y"] });
@@ -305,8 +365,15 @@ test("filters are read as Pagefind reads them", () => {
     { site: { any: "B" } },
     { site: "A", language: "z" },
   ];
-  for (const filter of passing) assert.ok(passes(filter, tags), JSON.stringify(filter));
-  for (const filter of failing) assert.ok(!passes(filter, tags), JSON.stringify(filter));
+  const none: Tags = new Map();
+  // Whether pages have a filter by themselves or by their index is the same.
+  const passes = (filter: unknown) => {
+    const own = meets(conditionOf(filter, none), tags);
+    assert.equal(meets(conditionOf(filter, tags), none), own, JSON.stringify(filter));
+    return own;
+  };
+  for (const filter of passing) assert.ok(passes(filter), JSON.stringify(filter));
+  for (const filter of failing) assert.ok(!passes(filter), JSON.stringify(filter));
 });
 
 test("nothing in a page becomes markup", () => {
@@ -397,4 +464,25 @@ test("the words asked for are handed on, before the anchor", () => {
   const rules = { base: "/", highlight: "h" };
   assert.equal(addressOf("/a?b=1#c", rules, " x  y&z "), "/a?b=1&h=x&h=y%26z#c");
   assert.equal(addressOf("/a", rules, ""), "/a");
+});
+
+test("meta and filters of the page come with its data, and its picture from any page", () => {
+  const { filters, meta } = fragmentOf(
+    {
+      ...result("/guide/a.html"),
+      meta: { by: "Ada", image: "../b.png" },
+      filters: [{ filter: "kind", value: "x" }],
+    },
+    RULES,
+    "needle",
+  );
+  assert.deepEqual(filters, { kind: ["x"] });
+  assert.deepEqual(meta, { title: "Page /guide/a.html", by: "Ada", image: "/b.png" });
+  const image = (address: string) =>
+    fragmentOf({ ...result("/a.html"), meta: { image: address } }, RULES, "").meta.image;
+  assert.equal(image("https://c.example/d.png?e"), "https://c.example/d.png?e");
+  assert.equal(image("//c.example/d.png"), "https://c.example/d.png");
+  for (const unusable of ["javascript:alert(1)", "data:image/png;base64,A", "https://"]) {
+    assert.equal(image(unusable), "", unusable);
+  }
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Mode } from "../../src/api.js";
+import type { Condition, Mode, Sort } from "../../src/api.js";
 import { asSearchError, SearchError, typedError } from "../../src/errors.js";
 import { open } from "../../src/open.js";
 import { folderUrl } from "../../src/places.js";
@@ -27,6 +27,28 @@ test("options out of range are refused by name", () => {
     message: "Unknown mode `magic`; use words, table or full.",
   });
   assert.throws(() => checkQuery(7 as unknown as string, {}), { code: "query" });
+  assert.throws(() => checkQuery("x", { language: 7 as unknown as string }), /^SearchError: lang/);
+});
+
+test("conditions and orders are taken as they are, others refused", () => {
+  const filter: Condition = { all: [{ filter: "a", value: "b" }, { none: [{ any: [] }] }] };
+  const checked = checkQuery("x", { filter, sort: { key: "date" }, language: "de", facets: true });
+  const { filter: same, sort, language, facets } = checked;
+  assert.deepEqual(
+    { same, sort, language, facets },
+    { same: filter, sort: { key: "date", order: "ascending" }, language: "de", facets: true },
+  );
+  let deep: Condition = { all: [] };
+  for (let depth = 1; depth < 16; depth++) deep = { any: [deep] };
+  checkQuery("x", { filter: (deep as { any: Condition[] }).any[0] as Condition });
+  const none = [null, "guide", [], {}, { filter: "a" }, { filter: "a", value: 1 }, { all: "b" }];
+  for (const filter of [...none, { any: [{}] }, deep]) {
+    const query = () => checkQuery("x", { filter: filter as Condition });
+    assert.throws(query, { code: "query", message: /^filter has to/ }, JSON.stringify(filter));
+  }
+  for (const sort of [{}, { key: 1 }, { key: "a", order: "desc" }]) {
+    assert.throws(() => checkQuery("x", { sort: sort as Sort }), { message: /^sort has to/ });
+  }
 });
 
 test("what wasm throws with a type keeps it, all else is internal", () => {

@@ -13,7 +13,7 @@ function section(anchor: string, heading = `About ${anchor}`): Section {
 }
 
 function result(url: string, sections: Section[] = []): Result {
-  const own = { heading: "Heading", excerpt: "Excerpt", matches: [] };
+  const own = { heading: "Heading", excerpt: "Excerpt", matches: [], meta: {}, filters: [] };
   return { url, title: "Title", score: 1, ...own, sections };
 }
 
