@@ -1,5 +1,8 @@
 //! What comes with the command: the encoder and the browser's files.
+//!
+//! Where an installation has them is told in docs/packages.md.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,8 +12,14 @@ use siskin_encoder::ROWS_FILE;
 use crate::pagefind;
 use crate::receipt::{files_below, slashed};
 
-/// Folder of the encoder in a bundle, and beside the browser's files.
+/// Folder of the encoder in a bundle, and in an installation.
 pub const ENCODER_FOLDER: &str = "encoder";
+/// Folder of the browser's files in an installation, and in cargo's target folder.
+const RUNTIME_FOLDER: &str = "dist";
+/// Names the folder of the browser's files, where `--runtime` does not.
+const RUNTIME_VARIABLE: &str = "SISKIN_RUNTIME";
+/// Names the folder of the encoder, where `--encoder` does not.
+const ENCODER_VARIABLE: &str = "SISKIN_ENCODER";
 /// Where a checkout keeps the released encoder.
 const CHECKOUT_ENCODER: &str = "models/siskin-en";
 /// The file without which a folder is not the browser's.
@@ -21,41 +30,66 @@ const TRACT_FILES: [&str; 2] = ["siskin_web_tract.js", "siskin_web_tract_bg.wasm
 /// own.
 const NOT_IN_BUNDLES: [&str; 2] = ["sizes.json", pagefind::SCRIPT];
 
-/// The folder of the browser's files: the one given, or the one that came with the command.
+/// The folder of the browser's files: the one given, the one that [`RUNTIME_VARIABLE`] names, that of the
+/// installation, or that of the checkout.
 ///
 /// # Errors
-/// When there is none.
+/// When there is none, or the one that was named holds something else.
 pub fn runtime_folder(given: Option<&Path>) -> Result<PathBuf> {
-    let Some(folder) = given else {
-        return default_runtime();
-    };
-    if !folder.join(RUNTIME_MARK).is_file() {
-        bail!(
-            "no {RUNTIME_MARK} in {}; give the folder that `cargo xtask dist` writes",
-            folder.display()
-        );
+    if let Some(folder) = named(given, RUNTIME_VARIABLE) {
+        if !is_runtime(&folder) {
+            bail!(
+                "no {RUNTIME_MARK} in {}; give the folder that `cargo xtask dist` writes, or dist of \
+                 the npm package siskin",
+                folder.display()
+            );
+        }
+        return Ok(folder);
     }
-    Ok(folder.to_owned())
+    let command = command()?;
+    let installed = share(&command).join(RUNTIME_FOLDER);
+    let mut places = vec![installed.clone()];
+    places.extend(built(&command));
+    let found = places.into_iter().find(|folder| is_runtime(folder));
+    found.with_context(|| {
+        format!(
+            "the browser's files are missing (no {RUNTIME_MARK} in {}): they come with siskin from npm \
+             and from pip, not with `cargo install`; name their folder with --runtime or \
+             {RUNTIME_VARIABLE}, build them in a checkout with `cargo xtask dist`, or write the index \
+             alone with --no-runtime",
+            installed.display()
+        )
+    })
 }
 
-fn default_runtime() -> Result<PathBuf> {
-    let folder = beside_command().context("cannot find where siskin itself is")?;
-    if !folder.join(RUNTIME_MARK).is_file() {
-        bail!(
-            "the browser's files are missing (no {RUNTIME_MARK} in {}); build them with `cargo \
-             xtask dist`, name their folder with --runtime, or write the index alone with \
-             --no-runtime",
-            folder.display()
-        );
-    }
-    Ok(folder)
+fn is_runtime(folder: &Path) -> bool {
+    folder.join(RUNTIME_MARK).is_file()
 }
 
-/// `../../dist` seen from the command: where `cargo xtask dist` writes.
-fn beside_command() -> std::io::Result<PathBuf> {
-    let command = std::env::current_exe()?;
-    let target = command.ancestors().nth(2).unwrap_or(&command);
-    Ok(target.join("dist"))
+/// What an option names or, without it, an environment variable that is not empty.
+fn named(given: Option<&Path>, variable: &str) -> Option<PathBuf> {
+    let set = || env::var_os(variable).filter(|value| !value.is_empty());
+    given.map(Path::to_owned).or_else(|| set().map(Into::into))
+}
+
+/// The command's own file; links to it are followed.
+fn command() -> Result<PathBuf> {
+    let command = env::current_exe().and_then(fs::canonicalize);
+    command.context("cannot find where siskin itself is")
+}
+
+/// `PREFIX/share/siskin` of a command that is `PREFIX/bin/siskin`.
+fn share(command: &Path) -> PathBuf {
+    let prefix = command.ancestors().nth(2).unwrap_or(command);
+    prefix.join("share/siskin")
+}
+
+/// Where `cargo xtask dist` writes, for a command that is `TARGET/release/siskin`.
+fn built(command: &Path) -> Option<PathBuf> {
+    command
+        .ancestors()
+        .nth(2)
+        .map(|target| target.join(RUNTIME_FOLDER))
 }
 
 /// Which of the browser's engines a bundle carries.
@@ -93,35 +127,31 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The folder of the encoder: the one given, or the first complete one of these: beside the
-/// browser's files, in the checkout that holds the command, in the checkout we stand in.
+/// The folder of the encoder: the one given, the one that [`ENCODER_VARIABLE`] names, that of the
+/// installation, that of the checkout which holds the command, that of the checkout we stand in.
 ///
 /// # Errors
 /// When there is none.
-pub fn encoder_folder(given: Option<&Path>, runtime: Option<&Path>) -> Result<PathBuf> {
-    if let Some(folder) = given {
-        return Ok(folder.to_owned());
+pub fn encoder_folder(given: Option<&Path>) -> Result<PathBuf> {
+    if let Some(folder) = named(given, ENCODER_VARIABLE) {
+        return Ok(folder);
     }
-    let mut candidates: Vec<PathBuf> = runtime
-        .iter()
-        .map(|folder| folder.join(ENCODER_FOLDER))
-        .collect();
-    candidates.extend(beside_command().map(|folder| folder.join(ENCODER_FOLDER)));
-    let starts = [std::env::current_exe(), std::env::current_dir()];
-    for start in starts.iter().flatten() {
-        candidates.extend(
-            start
-                .ancestors()
-                .map(|folder| folder.join(CHECKOUT_ENCODER)),
-        );
+    let command = command()?;
+    let installed = share(&command).join(ENCODER_FOLDER);
+    let mut places = vec![installed.clone()];
+    for start in [Some(command), env::current_dir().ok()].iter().flatten() {
+        let above = start.ancestors();
+        places.extend(above.map(|folder| folder.join(CHECKOUT_ENCODER)));
     }
-    let complete = candidates
+    let complete = places
         .into_iter()
         .find(|folder| folder.join(ROWS_FILE).is_file());
     complete.with_context(|| {
         format!(
-            "no encoder found; name its folder with --encoder, build it with `cargo xtask dist`, \
-             or run siskin in a checkout with {CHECKOUT_ENCODER}"
+            "no encoder found (no {ROWS_FILE} in {}): it comes with siskin from npm and from pip, not \
+             with `cargo install`; name its folder with --encoder or {ENCODER_VARIABLE}, or run siskin \
+             in a checkout with {CHECKOUT_ENCODER}",
+            installed.display()
         )
     })
 }

@@ -64,9 +64,7 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
 }
 
 fn encoder_if(needed: bool, given: Option<&Path>) -> Result<Option<PathBuf>> {
-    needed
-        .then(|| resources::encoder_folder(given, None))
-        .transpose()
+    needed.then(|| resources::encoder_folder(given)).transpose()
 }
 
 /// Shows how far the encoding is.

@@ -94,7 +94,7 @@ impl Settings {
             }
             _ => None,
         };
-        let encoder = resources::encoder_folder(arguments.encoder.as_deref(), runtime.as_deref())?;
+        let encoder = resources::encoder_folder(arguments.encoder.as_deref())?;
         Ok(Self {
             site,
             output_folder: output.folder().to_owned(),

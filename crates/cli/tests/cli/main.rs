@@ -10,6 +10,7 @@ mod eval;
 mod eval_site;
 mod index;
 mod inspect;
+mod installed;
 mod search;
 mod serve;
 mod support;

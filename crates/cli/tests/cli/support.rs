@@ -20,8 +20,12 @@ pub struct Run {
 /// Runs the binary outside any checkout and with a cache of the tests' own, so that only the
 /// arguments count.
 pub fn siskin<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_siskin"))
-        .args(arguments)
+    finished(Command::new(env!("CARGO_BIN_EXE_siskin")).args(arguments))
+}
+
+/// Runs a command as [`siskin`] runs the binary.
+pub fn finished(command: &mut Command) -> Run {
+    let output = command
         .current_dir(std::env::temp_dir())
         .env("XDG_CACHE_HOME", cache())
         .output()

@@ -383,8 +383,7 @@ impl BundleReport {
 
     /// The encoder that the index was made with, or why there is none to tell terms.
     fn encoder_with_rows(&self, given: Option<&Path>) -> Result<Encoder, String> {
-        let open =
-            || Ok::<_, anyhow::Error>(Encoder::open(resources::encoder_folder(given, None)?)?);
+        let open = || Ok::<_, anyhow::Error>(Encoder::open(resources::encoder_folder(given)?)?);
         let encoder = open().map_err(|error| format!("No terms: {error:#}."))?;
         if encoder.id() == self.encoder.id {
             return Ok(encoder);
