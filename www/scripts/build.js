@@ -3,8 +3,9 @@
  * SISKIN_WASM_DIR: folder with `search/siskin_web{.js,_bg.wasm}`,
  *   `encoder/siskin_web_encoder{.js,_bg.wasm}` and `tract/siskin_web_tract{.js,_bg.wasm}`, written by
  *   `wasm-bindgen --target web`.
- * SISKIN_DIST_DIR: output folder; the Node entry goes to its sibling `dist-node`. Its `pagefind.js`
- *   is no part of a bundle: `siskin index --pagefind` puts it beside one.
+ * SISKIN_DIST_DIR: output folder; what is for Node goes to its sibling `dist-node`, what is for pages
+ *   that are bundled to `dist-bundled`. Its `pagefind.js` is no part of a bundle:
+ *   `siskin index --pagefind` puts it beside one.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -27,6 +28,7 @@ const PACKAGE = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const WASM = folder("SISKIN_WASM_DIR");
 const DIST = folder("SISKIN_DIST_DIR");
 const NODE = join(dirname(DIST), "dist-node");
+const BUNDLED = join(dirname(DIST), "dist-bundled");
 
 /** Of a checksum in an address; as many as in `addressOf` of `src/load.ts`. */
 const VERSION_DIGITS = 10;
@@ -78,6 +80,7 @@ for (const { code } of Object.values(wasm)) {
 await browserFiles();
 await pagefind();
 await nodeFiles();
+await bundledFiles();
 declarations();
 
 /** Each script names the ones after it in the chain by their checksums: the glue of the network
@@ -136,16 +139,29 @@ async function pagefind() {
 
 /** The glue stays apart, so that it can be imported anew after a trap. */
 async function nodeFiles() {
-  await bundle("src/node.ts", join(NODE, "siskin-node.js"), { platform: "node" });
-  await bundle("src/node-glue.ts", join(NODE, "siskin-node-glue.js"), { platform: "node" });
+  const platform = "node";
+  await bundle("src/node/node.ts", join(NODE, "siskin-node.js"), { platform });
+  await bundle("src/node/glue.ts", join(NODE, "siskin-node-glue.js"), { platform });
+  const banner = { js: "#!/usr/bin/env node" };
+  await bundle("src/node/bin.ts", join(NODE, "siskin-command.js"), { platform, banner });
   writeFileSync(join(NODE, "package.json"), '{ "type": "module" }\n');
+}
+
+/** As they are written: bundlers read the comments in them, and make them small. */
+async function bundledFiles() {
+  for (const [entryPoint, name] of [
+    ["src/bundled.ts", "siskin.js"],
+    ["src/bundled-box.ts", "siskin-box.js"],
+  ]) {
+    await bundle(entryPoint, join(BUNDLED, name), { minify: false });
+  }
 }
 
 function bundle(entryPoint, outfile, options = {}) {
   return build({ ...common, entryPoints: [entryPoint], outfile, ...options });
 }
 
-/** One file of types: the public modules one after the other, without their imports. */
+/** One file of types for each entry: its public modules one after the other, without their imports. */
 function declarations() {
   const out = mkdtempSync(join(tmpdir(), "siskin-types-"));
   const tsc = join(PACKAGE, "node_modules/typescript/bin/tsc");
@@ -159,10 +175,17 @@ function declarations() {
     "tsconfig.build.json",
   ];
   execFileSync(process.execPath, [tsc, ...options, ...places], { cwd: PACKAGE, stdio: "inherit" });
-  const parts = ["api", "search-error", "open", "ui/element"].map((name) =>
-    readFileSync(join(out, `${name}.d.ts`), "utf8").replace(/^import .*;\n/gm, ""),
-  );
-  writeFileSync(join(DIST, "siskin.d.ts"), parts.join("\n"));
+  const node = ["node/index-error", "node/source-files", "node/indexing", "node/node"];
+  for (const [file, modules] of [
+    [join(DIST, "siskin.d.ts"), ["api", "search-error", "open", "ui/element"]],
+    [join(NODE, "siskin-node.d.ts"), ["api", "search-error", ...node]],
+    [join(BUNDLED, "siskin.d.ts"), ["api", "search-error", "bundled"]],
+  ]) {
+    const parts = modules.map((name) => readFileSync(join(out, `${name}.d.ts`), "utf8"));
+    const imports = /^(import|export) (type )?\{?[^;{}]*\}? from "[^"]*";\n/gm;
+    writeFileSync(file, parts.map((part) => part.replace(imports, "")).join("\n"));
+  }
+  writeFileSync(join(BUNDLED, "siskin-box.d.ts"), "export {};\n");
   rmSync(out, { recursive: true });
 }
 

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Search } from "../../src/api.js";
-import type { open as openInNode } from "../../src/node.js";
+import type { open as openInNode } from "../../src/node/node.js";
 
 /** The indexed sample site. */
 export const SITE = resolve(process.env.SISKIN_SITE_DIR ?? "");

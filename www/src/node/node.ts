@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
-import { Engine, type Environment } from "./engine.js";
-import { abortedError, asSearchError, type SearchError } from "./errors.js";
-import type { Modules } from "./modules.js";
-import { checkQuery } from "./query.js";
+import type { Answer, OpenOptions, QueryOptions, Search } from "../api.js";
+import { Engine, type Environment } from "../engine.js";
+import { abortedError, asSearchError, type SearchError } from "../errors.js";
+import type { Modules } from "../modules.js";
+import { checkQuery } from "../query.js";
 
 export type {
   Answer,
@@ -17,8 +17,20 @@ export type {
   Result,
   Search,
   Section,
-} from "./api.js";
-export { SearchError, type SearchErrorCode } from "./errors.js";
+} from "../api.js";
+export { SearchError, type SearchErrorCode } from "../errors.js";
+export { IndexError, type IndexErrorCode } from "./index-error.js";
+export {
+  type Codes,
+  type IndexOptions,
+  type IndexReport,
+  index,
+  type SkippedFile,
+  type SourceFile,
+} from "./indexing.js";
+
+/** The browser's files: these of this package serve every bundle of its format, also one without any. */
+const RUNTIME = new URL("../dist/", import.meta.url);
 
 /** Opens the bundle in the folder `directory` of the file system, on this thread.
  *
@@ -29,7 +41,7 @@ export async function open(directory: string, options: OpenOptions = {}): Promis
     source: { fetcher: readFromDisk, ...(options.signal && { signal: options.signal }) },
     modules: await freshModules(),
     bundle,
-    runtime: bundle,
+    runtime: RUNTIME,
     now: () => performance.now(),
     report: (progress) => options.onProgress?.(progress),
   };

@@ -1,8 +1,8 @@
 import initialiseEncoder, * as encoder from "siskin-wasm/encoder";
 import initialiseTract, * as tract from "siskin-wasm/tract";
-import type { FileEntry } from "./load.js";
-import type { EncoderModule, Modules } from "./modules.js";
-import { searchModule } from "./search-module.js";
+import type { FileEntry } from "../load.js";
+import type { EncoderModule, Modules } from "../modules.js";
+import { searchModule } from "../search-module.js";
 
 /** Set by `scripts/build.js` from the wasm files themselves. */
 declare const SISKIN_ENCODER_WASM: FileEntry;
