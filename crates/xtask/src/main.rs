@@ -16,6 +16,7 @@ mod dist;
 mod experiments;
 mod files;
 mod npm;
+mod package;
 mod process;
 mod report;
 mod setup;
@@ -61,6 +62,10 @@ enum Command {
     ///
     /// Writes TARGET/dist and prints every file's size, raw and brotli.
     Dist,
+    /// Make the packages of a release: for npm, PyPI and cargo. Publishes nothing.
+    ///
+    /// Writes TARGET/packages, for this machine's platform, and prints the sizes.
+    Package,
     /// Index the sample site and serve it with a search box.
     Demo(demo::Arguments),
     /// Run every check: format, lints, types, Rust, wasm in Node, Chromium end to end.
@@ -100,6 +105,10 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Dist => {
             setup::build_tools(&workspace)?;
             dist::run(&workspace)?;
+        }
+        Command::Package => {
+            setup::build_tools(&workspace)?;
+            package::run(&workspace)?;
         }
         Command::Demo(arguments) => demo::run(&workspace, &arguments)?,
         Command::BuildCuda(arguments) => cuda::run(&workspace, &arguments)?,

@@ -86,6 +86,11 @@ impl Workspace {
         self.target.join("dist")
     }
 
+    /// The packages of a release.
+    pub fn packages(&self) -> PathBuf {
+        self.target.join("packages")
+    }
+
     /// A copy of the sample site with its index, ready to serve.
     pub fn demo_site(&self) -> PathBuf {
         self.target.join("demo/rust-book")
