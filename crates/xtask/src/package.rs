@@ -56,7 +56,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 
 fn stamp(workspace: &Workspace) -> Result<Stamp> {
     let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
-    let mut inputs = Inputs::new(&format!("packages 1 {VERSION} {siskin}"))
+    let mut inputs = Inputs::new(&format!("packages 2 {VERSION} {siskin}"))
         .path(workspace.target(), "dist.stamp")?
         .path(workspace.root(), "packages")?
         .path(workspace.root(), "models/siskin-en")?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::platform::{PLATFORMS, Platform};
 use super::{VERSION, copy_command, copy_encoder, copy_files, copy_licences, copy_runtime};
@@ -36,32 +36,37 @@ pub fn pack(workspace: &Workspace, contents: &Path, out: &Path) -> Result<()> {
 /// version.
 fn package(workspace: &Workspace, encoder: &Value, to: &Path) -> Result<()> {
     let source = workspace.root().join("packages/npm/siskin");
-    let mut manifest = read_manifest(&source)?;
-    manifest["version"] = json!(VERSION);
-    manifest["dependencies"] = json!({ name_of(encoder)?: encoder["version"] });
-    let commands = PLATFORMS.iter();
-    let commands: Map<_, _> = commands
-        .map(|platform| (platform.package(), json!(VERSION)))
-        .collect();
-    manifest["optionalDependencies"] = Value::Object(commands);
-    write_manifest(to, &manifest)?;
-    copy_files(&source, &[README], to)?;
+    copy_files(&source, &[MANIFEST, README], to)?;
     copy_licences(workspace, to)?;
     copy_runtime(workspace, &to.join("dist"))?;
     for (from, name) in [("dist-node", "node"), ("dist-bundled", "bundled")] {
         files::copy_folder(&workspace.target().join(from), &to.join(name))?;
     }
-    Ok(())
+    // By npm, which keeps the order of the conditions in `exports`: the first that holds counts.
+    let mut npm = workspace.command("npm");
+    npm.current_dir(to)
+        .args(["pkg", "set"])
+        .arg(format!("version={VERSION}"))
+        .arg(format!(
+            "dependencies.{}={}",
+            text(encoder, "name")?,
+            text(encoder, "version")?
+        ))
+        .args(PLATFORMS.iter().map(|platform| {
+            let name = platform.package();
+            format!("optionalDependencies.{name}={VERSION}")
+        }));
+    process::run(&mut npm)
 }
 
 /// Fills `to` with the encoder's package; returns its manifest.
 fn encoder(workspace: &Workspace, to: &Path) -> Result<Value> {
-    let manifest = read_manifest(&workspace.root().join("packages/npm/encoder-en"))?;
-    write_manifest(to, &manifest)?;
+    let source = workspace.root().join("packages/npm/encoder-en");
+    copy_files(&source, &[MANIFEST], to)?;
     copy_encoder(workspace, to)?;
     copy_files(&workspace.encoder(), &[README], to)?;
     copy_licences(workspace, to)?;
-    Ok(manifest)
+    read_manifest(&source)
 }
 
 /// Fills `to` with the package of the command for `platform`, which must be this machine's.
@@ -79,7 +84,8 @@ fn command(workspace: &Workspace, platform: &Platform, to: &Path) -> Result<()> 
     if let Some(libc) = platform.libc {
         manifest["libc"] = json!([libc]);
     }
-    write_manifest(to, &manifest)?;
+    let manifest = serde_json::to_string_pretty(&manifest)?;
+    write(&to.join(MANIFEST), &(manifest + "\n"))?;
     let readme = format!("# {name}\n\nComes with the package `siskin`, which runs it.\n");
     write(&to.join(README), &readme)?;
     copy_licences(workspace, to)?;
@@ -87,8 +93,9 @@ fn command(workspace: &Workspace, platform: &Platform, to: &Path) -> Result<()> 
     copy_command(workspace, &to.join("bin").join(file))
 }
 
-fn name_of(manifest: &Value) -> Result<&str> {
-    manifest["name"].as_str().context("a package has no name")
+fn text<'m>(manifest: &'m Value, key: &str) -> Result<&'m str> {
+    let value = manifest[key].as_str();
+    value.with_context(|| format!("a {MANIFEST} has no {key}"))
 }
 
 fn read_manifest(folder: &Path) -> Result<Value> {
@@ -96,11 +103,6 @@ fn read_manifest(folder: &Path) -> Result<Value> {
     let cannot = || format!("cannot read {}", file.display());
     let text = fs::read_to_string(&file).with_context(cannot)?;
     serde_json::from_str(&text).with_context(cannot)
-}
-
-fn write_manifest(folder: &Path, manifest: &Value) -> Result<()> {
-    let text = serde_json::to_string_pretty(manifest)?;
-    write(&folder.join(MANIFEST), &(text + "\n"))
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {
@@ -131,6 +133,6 @@ mod tests {
         let workspace = Workspace::locate().unwrap();
         let manifest = read_manifest(&workspace.root().join("packages/npm/encoder-en")).unwrap();
         let lookup = fs::read_to_string(workspace.www().join("src/node/command.ts")).unwrap();
-        assert!(lookup.contains(&format!("\"{}\"", name_of(&manifest).unwrap())));
+        assert!(lookup.contains(&format!("\"{}\"", text(&manifest, "name").unwrap())));
     }
 }
