@@ -8,6 +8,7 @@ mod bundle;
 mod commands;
 mod config;
 mod failure;
+mod interrupt;
 mod output;
 mod pagefind;
 mod receipt;

@@ -1,7 +1,8 @@
 //! The folder that `siskin index` writes: whose files it holds, and how a new one takes its place.
 //!
 //! Everything is written to a hidden folder beside the output. When it is complete, two renames
-//! put it in place. A run that fails removes it, a run that was killed leaves it to the next.
+//! put it in place. A run that fails or is interrupted removes it, a run that was killed leaves it to the
+//! next.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use crate::failure::one_line;
+use crate::interrupt::{self, writing};
 use crate::receipt::{RECEIPT_FILE, Receipt, Written};
 use crate::talk::Talk;
 
@@ -125,7 +127,13 @@ impl Staging {
     /// When it cannot be made, or another run is writing the same output.
     pub fn create(output: Output) -> Result<Self> {
         let folder = output.beside("partial");
-        let lock = lock(&folder)?;
+        interrupt::prepare(|folder| drop(remove(folder, LOCK_FILE)));
+        let lock = {
+            let mut writing = writing();
+            let lock = lock(&folder)?;
+            *writing = Some(folder.clone());
+            lock
+        };
         let staging = Self {
             output,
             folder,
@@ -143,10 +151,12 @@ impl Staging {
     pub fn write(&mut self, name: &str, content: &[u8]) -> Result<()> {
         let path = self.folder.join(name);
         let cannot = || format!("cannot write {}", path.display());
+        let writing = writing();
         if let Some(above) = path.parent() {
             fs::create_dir_all(above).with_context(cannot)?;
         }
         fs::write(&path, content).with_context(cannot)?;
+        drop(writing);
         self.receipt
             .files
             .insert(name.to_owned(), Written::of(content));
@@ -159,11 +169,14 @@ impl Staging {
     /// # Errors
     /// When a folder cannot be renamed; the old output then stays where it was.
     pub fn put_in_place(self, talk: Talk) -> Result<Receipt> {
+        let mut writing = writing();
         let receipt = self.folder.join(RECEIPT_FILE);
         fs::write(&receipt, self.receipt.to_json()?)
             .with_context(|| format!("cannot write {}", receipt.display()))?;
         fs::remove_file(self.folder.join(LOCK_FILE)).context("cannot finish the index")?;
         self.swap(talk)?;
+        *writing = None;
+        drop(writing);
         Ok(self.receipt.clone())
     }
 
@@ -186,6 +199,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
+        *writing() = None;
         let _ = self.lock.unlock();
         if self.folder.exists() {
             let _ = remove(&self.folder, LOCK_FILE);

@@ -266,6 +266,33 @@ fn a_small_encoder_reads_the_queries_of_another_ones_index() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let site = site();
+    let before = names(site.path());
+    for (signal, number) in [("INT", 2), ("TERM", 15)] {
+        let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_siskin"))
+            .args(index_arguments(site.path()))
+            .arg("--no-cache")
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let hidden = site.path().join(".siskin.siskin-partial");
+        while !hidden.exists() {
+            assert_eq!(run.try_wait().unwrap(), None, "it ended too early");
+            std::thread::yield_now();
+        }
+        let mut kill = std::process::Command::new("kill");
+        kill.args(["-s", signal, &run.id().to_string()]);
+        assert!(kill.status().unwrap().success());
+        assert_eq!(run.wait().unwrap().signal(), Some(number));
+        assert_eq!(names(site.path()), before, "{signal}");
+    }
+}
+
 #[test]
 fn a_page_that_cannot_be_read_is_reported() {
     let deep = "<div>".repeat(100_000);
