@@ -2,6 +2,7 @@
 //!
 //! docs/packages.md says what is in each package and how an installation is laid out.
 
+mod crates;
 mod npm;
 mod platform;
 mod wheel;
@@ -15,6 +16,8 @@ use crate::process::say;
 use crate::stamp::{Inputs, Stamp};
 use crate::workspace::Workspace;
 use crate::{binary, dist, files};
+
+pub use crates::check as check_crates;
 
 /// The version of everything but the encoder.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -47,6 +50,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let contents = files::staging_beside(&workspace.target().join("package-contents"))?;
     npm::pack(workspace, &contents, &staging)?;
     wheel::build(workspace, &contents, &staging)?;
+    crates::pack(workspace, &contents, &staging)?;
     files::remove_folder(&contents)?;
     files::replace(&packages, &staging)?;
     stamp.write()?;
@@ -59,6 +63,8 @@ fn stamp(workspace: &Workspace) -> Result<Stamp> {
     let mut inputs = Inputs::new(&format!("packages 2 {VERSION} {siskin}"))
         .path(workspace.target(), "dist.stamp")?
         .path(workspace.root(), "packages")?
+        .path(workspace.root(), "crates")?
+        .path(workspace.root(), "Cargo.toml")?
         .path(workspace.root(), "models/siskin-en")?;
     for licence in LICENCES {
         inputs = inputs.path(workspace.root(), licence)?;
