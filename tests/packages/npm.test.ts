@@ -87,7 +87,7 @@ test("what is wrong is told by a typed error, and nothing is written", async () 
   const noPage = [{ url: "/guide", content: "" }];
   const cases: [string | Api.SourceFile[], Api.IndexOptions, Api.IndexErrorCode, RegExp][] = [
     ["no-such-site", { output }, "failed", /^no such folder: no-such-site/],
-    [[], { output }, "failed", /holds no HTML|no pages|nothing/i],
+    [[], { output }, "options", /no page to index/],
     [PAGES, {}, "options", /`output`/],
     [PAGES, { output, pagefind: true }, "options", /`pagefind` needs a site's folder/],
     [twice, { output }, "options", /two files index\.html/],

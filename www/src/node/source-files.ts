@@ -16,7 +16,8 @@ export type SourceFile = { content: string | Uint8Array } & (
     }
 );
 
-/** Writes the files below `folder`. Throws `options` for names that lead elsewhere or occur twice.
+/** Writes the files below `folder`. Throws `options` for names that lead elsewhere or occur twice, and
+ * where there is no file.
  * @internal */
 export async function writeFiles(
   files: Iterable<SourceFile> | AsyncIterable<SourceFile>,
@@ -31,6 +32,7 @@ export async function writeFiles(
     await mkdir(dirname(place), { recursive: true });
     await writeFile(place, file.content);
   }
+  if (written.size === 0) throw new IndexError("options", "There is no page to index.");
 }
 
 function pathOf(file: SourceFile): string {
