@@ -42,6 +42,12 @@ pub fn install_bench_packages(workspace: &Workspace) -> Result<()> {
     install(workspace, &workspace.bench(), "install", why)
 }
 
+/// Installs the packages of `tests/bundlers`.
+pub fn install_bundlers(workspace: &Workspace) -> Result<()> {
+    let why = "the bundlers whose pages are tested";
+    install(workspace, &workspace.bundlers(), "ci", why)
+}
+
 /// Installs exactly what the package's lock file names; install scripts are not run, so
 /// nothing is downloaded but the packages.
 fn install(workspace: &Workspace, package: &Path, how: &str, why: &str) -> Result<()> {
@@ -65,7 +71,7 @@ fn install(workspace: &Workspace, package: &Path, how: &str, why: &str) -> Resul
 /// `npm run SCRIPT` in `www`, told where things are by these variables:
 /// SISKIN_WASM_DIR (wasm-bindgen's output, one folder per module), SISKIN_DIST_DIR
 /// (runtime files), SISKIN_SITE_DIR (the indexed sample site), SISKIN_STARLIGHT_DIR (the one
-/// with a search box made for Pagefind), SISKIN_BINARY (the command) and, where one is found, SISKIN_CHROME (the browser).
+/// with a search box made for Pagefind), SISKIN_PACKAGES_DIR (the packages), SISKIN_BINARY (the command) and, where one is found, SISKIN_CHROME (the browser).
 pub fn script(workspace: &Workspace, name: &str) -> Command {
     let mut command = npm(workspace, &workspace.www());
     command
@@ -74,6 +80,7 @@ pub fn script(workspace: &Workspace, name: &str) -> Command {
         .env("SISKIN_DIST_DIR", workspace.dist())
         .env("SISKIN_SITE_DIR", workspace.demo_site())
         .env("SISKIN_STARLIGHT_DIR", workspace.starlight_site())
+        .env("SISKIN_PACKAGES_DIR", workspace.packages())
         .env("SISKIN_BINARY", binary::path(workspace, binary::SISKIN));
     if let Some(chrome) = crate::chrome::find(workspace) {
         command.env("SISKIN_CHROME", chrome);

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::process::{self, say};
 use crate::report::{self, Counts, Outcome, StepResult};
 use crate::workspace::Workspace;
-use crate::{base_model, demo, dist, npm, setup};
+use crate::{base_model, demo, dist, npm, package, setup};
 
 /// Options of the tests.
 #[derive(Args)]
@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Leave out this step; may be given several times.
     #[arg(long, value_name = "STEP")]
     skip: Vec<Step>,
-    /// Also run the steps that take long: `generators`.
+    /// Also run the steps that take long: `crates`, `generators`.
     #[arg(long)]
     long: bool,
     /// Name the steps and stop.
@@ -54,6 +54,10 @@ enum Step {
     Wasm,
     /// Chromium end to end on the sample site.
     Browser,
+    /// The packages of a release, installed in empty folders and used there, in bundled pages too.
+    Packages,
+    /// With --long: the command installed from its packed crates, which compiles all of it anew.
+    Crates,
     /// With --long: ten generators build the documentation of tests/sites anew, and it is read.
     Generators,
 }
@@ -64,13 +68,14 @@ impl Step {
         match self {
             Self::Setup | Self::Format | Self::Clippy | Self::Rust | Self::Generators => &[],
             Self::Types | Self::Dist | Self::Unit | Self::Bench => &[Self::Setup],
-            Self::Site => &[Self::Dist],
+            Self::Site | Self::Packages => &[Self::Dist],
             Self::Wasm | Self::Browser => &[Self::Site],
+            Self::Crates => &[Self::Packages],
         }
     }
 
     fn is_long(self) -> bool {
-        self == Self::Generators
+        matches!(self, Self::Crates | Self::Generators)
     }
 
     fn name(self) -> String {
@@ -98,6 +103,8 @@ impl Step {
             Self::Bench => run_bench(workspace, tests),
             Self::Wasm => run_counted(&mut npm::script(workspace, "test:wasm"), tests),
             Self::Browser => run_counted(&mut npm::script(workspace, "test:browser"), tests),
+            Self::Packages => run_packages(workspace, tests),
+            Self::Crates => package::check_crates(workspace),
             Self::Generators => run_generators(workspace, tests),
         }
     }
@@ -232,6 +239,12 @@ fn run_generators(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     run_counted(read.env("SISKIN_SITES_DIR", &sites), tests)
 }
 
+fn run_packages(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
+    npm::install_bundlers(workspace)?;
+    package::run(workspace)?;
+    run_counted(&mut npm::script(workspace, "test:packages"), tests)
+}
+
 fn run_bench(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     npm::install_bench_packages(workspace)?;
     run_counted(&mut npm::bench_tests(workspace), tests)
@@ -271,7 +284,9 @@ mod tests {
     fn all_steps_but_long_ones_run_unless_told_otherwise() {
         let mut all = arguments(&[], &[]);
         let steps = Step::value_variants();
-        assert_eq!(chosen(&all), steps[..steps.len() - 1]);
+        let short = steps.iter().copied().filter(|step| !step.is_long());
+        assert_eq!(chosen(&all), short.collect::<Vec<_>>());
+        assert!(chosen(&all).len() < steps.len());
         assert_eq!(
             chosen(&arguments(&[Step::Generators], &[])),
             [Step::Generators]

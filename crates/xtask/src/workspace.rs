@@ -61,6 +61,11 @@ impl Workspace {
         self.root.join("tests/bench")
     }
 
+    /// Pages that are bundled, an npm package of its own.
+    pub fn bundlers(&self) -> PathBuf {
+        self.root.join("tests/bundlers")
+    }
+
     /// The released encoder.
     pub fn encoder(&self) -> PathBuf {
         self.root.join("models/siskin-en")
