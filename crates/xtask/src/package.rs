@@ -8,7 +8,7 @@ mod platform;
 mod wheel;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
@@ -60,7 +60,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 
 fn stamp(workspace: &Workspace) -> Result<Stamp> {
     let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
-    let mut inputs = Inputs::new(&format!("packages 2 {VERSION} {siskin}"))
+    let mut inputs = Inputs::new(&format!("packages 1 {VERSION} {siskin}"))
         .path(workspace.target(), "dist.stamp")?
         .path(workspace.root(), "packages")?
         .path(workspace.root(), "crates")?
@@ -103,32 +103,17 @@ fn remove(path: &Path) -> Result<()> {
     fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))
 }
 
-/// The command, at `to`.
-fn copy_command(workspace: &Workspace, to: &Path) -> Result<()> {
-    files::copy_file(&binary::path(workspace, binary::SISKIN), to)
-}
-
 fn print_sizes(packages: &Path) -> Result<()> {
     let mut total_bytes = 0;
-    for file in artefacts(packages)? {
-        let bytes = fs::metadata(&file)
-            .with_context(|| format!("cannot read {}", file.display()))?
-            .len();
-        total_bytes += bytes;
-        println!(
-            "{}",
-            row(
-                &file.file_name().unwrap_or_default().to_string_lossy(),
-                bytes
-            )
-        );
+    for file in files::source_files(packages)? {
+        let metadata =
+            fs::metadata(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let name = file.strip_prefix(packages)?.display().to_string();
+        println!("{}", row(&name, metadata.len()));
+        total_bytes += metadata.len();
     }
     println!("{}", row("total", total_bytes));
     Ok(())
-}
-
-fn artefacts(packages: &Path) -> Result<Vec<PathBuf>> {
-    files::source_files(packages)
 }
 
 fn row(name: &str, bytes: u64) -> String {

@@ -8,10 +8,10 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::platform::{PLATFORMS, Platform};
-use super::{VERSION, copy_command, copy_encoder, copy_files, copy_licences, copy_runtime};
-use crate::files;
+use super::{VERSION, copy_encoder, copy_files, copy_licences, copy_runtime};
 use crate::process::{self, say};
 use crate::workspace::Workspace;
+use crate::{binary, files};
 
 const MANIFEST: &str = "package.json";
 const README: &str = "README.md";
@@ -90,7 +90,8 @@ fn command(workspace: &Workspace, platform: &Platform, to: &Path) -> Result<()> 
     write(&to.join(README), &readme)?;
     copy_licences(workspace, to)?;
     let file = format!("siskin{}", consts::EXE_SUFFIX);
-    copy_command(workspace, &to.join("bin").join(file))
+    let siskin = binary::path(workspace, binary::SISKIN);
+    files::copy_file(&siskin, &to.join("bin").join(file))
 }
 
 fn text<'m>(manifest: &'m Value, key: &str) -> Result<&'m str> {
