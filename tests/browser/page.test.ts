@@ -88,6 +88,20 @@ test("shortcuts lead to the modal from wherever the reader is, but not while typ
     assert.equal(await dialog(tab).isVisible(), false);
   }));
 
+test("what is typed into the box is no shortcut of the page", () =>
+  withTab(async (tab) => {
+    await openButton(tab).click();
+    await tab.page.evaluate(() => {
+      const seen: string[] = [];
+      document.addEventListener("keydown", ({ key }) => seen.push(key));
+      Object.assign(globalThis, { seen });
+    });
+    await tab.box.press("s");
+    await tab.box.press("ArrowRight");
+    await tab.box.press("Control+s");
+    assert.deepEqual(await tab.page.evaluate("seen"), ["Control", "s"]);
+  }));
+
 test("a box without a modal is focused by the page's own shortcut", () =>
   withTab(
     async (tab) => {
