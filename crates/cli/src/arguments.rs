@@ -36,6 +36,7 @@ pub enum Command {
     EvalSite(EvalSiteArguments),
     Inspect(InspectArguments),
     Verify(VerifyArguments),
+    Mdbook(MdbookArguments),
 }
 
 /// How results and talk are printed.
@@ -326,6 +327,22 @@ pub struct VerifyArguments {
     #[command(flatten)]
     pub printing: Printing,
 }
+
+/// Be a backend of mdBook: index its HTML and put the search box into it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+mdBook runs it, where book.toml has
+
+  [output.html]
+
+  [output.siskin]
+  command = \"siskin mdbook\"
+
+The book is then in book/html. Further lines below [output.siskin] are attributes of <siskin-search>:
+mode = \"full\", limit = 5, modal = false, … Options of siskin index are read from siskin.toml beside
+book.toml.")]
+pub struct MdbookArguments {}
+
 /// The two sides of `NAME=VALUE`.
 fn name_and_value(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or_default();

@@ -5,6 +5,7 @@ mod eval;
 mod eval_site;
 mod index;
 mod inspect;
+mod mdbook;
 mod search;
 mod serve;
 mod verify;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::arguments::Command;
+use crate::arguments::{Command, MdbookArguments};
 
 /// How a command ended that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,5 +49,6 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::EvalSite(arguments) => eval_site::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Mdbook(MdbookArguments {}) => mdbook::run(),
     }
 }

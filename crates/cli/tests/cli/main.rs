@@ -11,6 +11,7 @@ mod eval_site;
 mod index;
 mod inspect;
 mod installed;
+mod mdbook;
 mod search;
 mod serve;
 mod support;

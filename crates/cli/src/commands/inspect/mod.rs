@@ -7,6 +7,8 @@ mod dimensions;
 mod page;
 mod picture;
 
+pub(super) use page::escaped;
+
 use std::io::Write;
 use std::path::Path;
 
