@@ -23,9 +23,9 @@ export function sampleSite(): string {
   return indexedSite("SISKIN_SITE_DIR");
 }
 
-/** The folder of an indexed site that an environment variable names. */
-export function indexedSite(variable: string): string {
-  const folder = process.env[variable] ?? "";
+/** The folder of an indexed site that an environment variable names, or one `below` that. */
+export function indexedSite(variable: string, below = ""): string {
+  const folder = join(process.env[variable] ?? "", below);
   const manifest = join(folder, "siskin/siskin.json");
   assert.ok(existsSync(manifest), `${variable} must name an indexed site; no ${manifest}`);
   return folder;
@@ -76,7 +76,7 @@ export class Tab {
   }
 
   get box() {
-    return this.page.getByRole("combobox");
+    return this.page.locator("siskin-search").getByRole("combobox");
   }
 
   get options() {

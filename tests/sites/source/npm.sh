@@ -1,9 +1,9 @@
 # What the build scripts of the generators for Node share, next to `common.sh`.
 . "$here/../common.sh"
 
-# npm_tools NAME: the packages of the lock file beside the script, installed anew when it changes,
-# and an empty folder $project below them. Starlight builds nowhere else, and names of assets hold a
-# hash of where they were built, so the folder stays the same from build to build.
+# npm_tools NAME [PROJECT]: the packages of the lock file in $here, installed anew when it changes,
+# and an empty folder $project below them, by default "project". Starlight builds nowhere else, and names
+# of assets hold a hash of where they were built, so the folder stays the same from build to build.
 npm_tools() {
   tools="$cache/$1"
   if ! cmp -s "$here/package-lock.json" "$tools/installed.json"; then
@@ -13,7 +13,7 @@ npm_tools() {
     (cd "$tools" && npm ci)
     cp "$here/package-lock.json" "$tools/installed.json"
   fi
-  project="$tools/project"
+  project="$tools/${2-project}"
   rm -rf "$project"
   mkdir "$project"
 }

@@ -1,0 +1,4 @@
+import { withSiskin } from "@siskin/vitepress";
+import plain from "./plain.mts";
+
+export default withSiskin({ ...plain, base: "/docs/" }, { limit: 5 });
