@@ -100,7 +100,7 @@ pub fn total(results: &[StepResult]) -> Counts {
 
 /// The table of steps, ending with the line `N passed, N failed`.
 pub fn table(results: &[StepResult]) -> String {
-    let header = format!("{:<10} {:<8} {:>8}  tests", "step", "outcome", "seconds");
+    let header = format!("{:<12} {:<8} {:>8}  tests", "step", "outcome", "seconds");
     let rows = results.iter().map(row);
     let sum = total(results);
     let last = format!("{} passed, {} failed", sum.passed, sum.failed);
@@ -122,7 +122,7 @@ fn row(result: &StepResult) -> String {
         Counts { passed, failed } => format!("{passed} passed, {failed} failed"),
     };
     let seconds = result.duration.as_secs_f64();
-    format!("{:<10} {outcome:<8} {seconds:>8.1}  {tests}", result.name)
+    format!("{:<12} {outcome:<8} {seconds:>8.1}  {tests}", result.name)
         .trim_end()
         .to_owned()
 }

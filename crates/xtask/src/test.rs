@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::process::{self, say};
 use crate::report::{self, Counts, Outcome, StepResult};
 use crate::workspace::Workspace;
-use crate::{base_model, demo, dist, npm, package, setup};
+use crate::{base_model, binary, demo, dist, npm, package, setup};
 
 /// Options of the tests.
 #[derive(Args)]
@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Leave out this step; may be given several times.
     #[arg(long, value_name = "STEP")]
     skip: Vec<Step>,
-    /// Also run the steps that take long: `crates`, `generators`.
+    /// Also run the steps that take long: `crates`, `generators`, `integrations`.
     #[arg(long)]
     long: bool,
     /// Name the steps and stop.
@@ -60,6 +60,8 @@ enum Step {
     Crates,
     /// With --long: ten generators build the documentation of tests/sites anew, and it is read.
     Generators,
+    /// With --long: generators build that documentation with Siskin's packages for them; Chromium asks it.
+    Integrations,
 }
 
 impl Step {
@@ -70,12 +72,12 @@ impl Step {
             Self::Types | Self::Dist | Self::Unit | Self::Bench => &[Self::Setup],
             Self::Site | Self::Packages => &[Self::Dist],
             Self::Wasm | Self::Browser => &[Self::Site],
-            Self::Crates => &[Self::Packages],
+            Self::Crates | Self::Integrations => &[Self::Packages],
         }
     }
 
     fn is_long(self) -> bool {
-        matches!(self, Self::Crates | Self::Generators)
+        matches!(self, Self::Crates | Self::Generators | Self::Integrations)
     }
 
     fn name(self) -> String {
@@ -106,6 +108,7 @@ impl Step {
             Self::Packages => run_packages(workspace, tests),
             Self::Crates => package::check_crates(workspace),
             Self::Generators => run_generators(workspace, tests),
+            Self::Integrations => run_integrations(workspace, tests),
         }
     }
 }
@@ -150,7 +153,7 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<ExitCode> {
     if arguments.list {
         Step::value_variants()
             .iter()
-            .for_each(|step| println!("{:<10} {}", step.name(), step.help()));
+            .for_each(|step| println!("{:<12} {}", step.name(), step.help()));
         return Ok(ExitCode::SUCCESS);
     }
     let results = run_steps(workspace, &chosen(arguments));
@@ -243,6 +246,20 @@ fn run_packages(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     npm::install_bundlers(workspace)?;
     package::run(workspace)?;
     run_counted(&mut npm::script(workspace, "test:packages"), tests)
+}
+
+/// Sites with the packages of `www/integrations`, which use those that step `packages` has left.
+fn run_integrations(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
+    let sites = workspace.target().join("integrations");
+    let mut build = workspace.command("bash");
+    build
+        .args(["tests/integrations/build.sh", "--out"])
+        .arg(&sites)
+        .env("SISKIN_BINARY", binary::path(workspace, binary::SISKIN))
+        .env("SISKIN_PACKAGES", workspace.target().join("packages"));
+    process::run(&mut build)?;
+    let mut ask = npm::script(workspace, "test:integrations");
+    run_counted(ask.env("SISKIN_INTEGRATIONS_DIR", &sites), tests)
 }
 
 fn run_bench(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
