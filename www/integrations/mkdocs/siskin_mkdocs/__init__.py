@@ -22,7 +22,8 @@ _STYLE = """<style>
 siskin-search {
   --siskin-background: var(--md-default-bg-color); --siskin-text: var(--md-default-fg-color);
   --siskin-muted: var(--md-default-fg-color--light); --siskin-border: var(--md-default-fg-color--lighter);
-  --siskin-accent: var(--md-typeset-a-color); margin-inline: .4rem; min-height: 1.8rem;
+  --siskin-accent: var(--md-typeset-a-color);
+  --siskin-font: .8rem/1.45 var(--md-text-font-family); margin-inline: .4rem; min-height: 1.8rem;
 }
 siskin-search::part(button) { padding: .3em .6em; }
 </style>

@@ -15,14 +15,17 @@ const HEAD_END: &str = "</head>";
 /// Where the box comes: first on the right of the bar.
 const BAR: &str = "<div class=\"right-buttons\">";
 
-/// mdBook's themes have other names than `dark` and `light`, so the box takes their colours. As tall as
-/// the bar's other buttons.
+/// mdBook's themes have other names than `dark` and `light`, so the box takes their colours. One `rem` is
+/// 10 pixels in its pages.
 const STYLE: &str = "<style>
-siskin-search { display: inline-block; vertical-align: middle; line-height: normal;
-  --siskin-background: var(--bg); --siskin-text: var(--fg); --siskin-muted: var(--icons);
+siskin-search { display: inline-block; vertical-align: middle;
+  --siskin-background: var(--bg); --siskin-text: var(--fg);
+  --siskin-muted: color-mix(in srgb, var(--fg) 80%, var(--bg));
   --siskin-border: var(--theme-popup-border); --siskin-accent: var(--links);
-  --siskin-active: var(--theme-hover); --siskin-layer: 200; }
-siskin-search::part(button) { padding: .3em .6em; }
+  --siskin-active: var(--theme-hover); --siskin-layer: 200;
+  --siskin-font: 1.6rem/1.45 \"Open Sans\", sans-serif; }
+siskin-search::part(button) { padding: .2em .6em; font-size: 1.4rem; }
+@media (min-width: 40rem) { siskin-search::part(dialog) { width: min(70rem, 100vw - 2rem); } }
 @media print { siskin-search { display: none; } }
 </style>
 ";
