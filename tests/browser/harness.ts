@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { Site } from "./site.js";
 
-const CHROMIUM_ARGUMENTS = [
+/** The browser that the tests drive. */
+export const CHROMIUM = process.env.SISKIN_CHROME ?? "/usr/bin/chromium";
+
+export const CHROMIUM_ARGUMENTS = [
   "--headless",
   "--no-sandbox",
   "--disable-gpu",
@@ -33,7 +36,7 @@ export function indexedSite(variable: string, below = ""): string {
 
 export function launch(): Promise<Browser> {
   return chromium.launch({
-    executablePath: process.env.SISKIN_CHROME ?? "/usr/bin/chromium",
+    executablePath: CHROMIUM,
     args: CHROMIUM_ARGUMENTS,
     timeout: PATIENCE_MS,
   });

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
+import { text } from "node:stream/consumers";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -27,15 +28,20 @@ export class Site {
   origin = "";
   /** Path and query of each request, in order. */
   readonly requests: string[] = [];
+  /** Reports of what a Content-Security-Policy with `report-uri /violations` refused. */
+  readonly violations: string[] = [];
   readonly #folder: string;
+  readonly #headers: Record<string, string>;
   readonly #pages = new Map<string, VirtualPage>();
   readonly #files = new Map<string, string>();
   readonly #gates = new Map<string, Promise<void>>();
   readonly #faults: { path: RegExp; fault: Fault; count: number }[] = [];
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
-  constructor(folder: string) {
+  /** `policy` is the Content-Security-Policy of all that is served. */
+  constructor(folder: string, { policy }: { policy?: string } = {}) {
     this.#folder = folder;
+    this.#headers = policyHeader(policy);
   }
 
   async start(): Promise<this> {
@@ -57,7 +63,7 @@ export class Site {
     const head = `<meta charset="utf-8"><title>Test</title><link rel="icon" href="/demo/icon.svg">`;
     this.#pages.set(path, {
       html: `<!doctype html><html lang="en"><head>${head}${script}</head><body>${body}</body></html>`,
-      headers: policy === undefined ? {} : { "content-security-policy": policy },
+      headers: policyHeader(policy),
     });
   }
 
@@ -85,11 +91,20 @@ export class Site {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, search } = new URL(request.url ?? "/", this.origin);
+    if (pathname === "/violations") {
+      this.violations.push(await text(request));
+      response.writeHead(204).end();
+      return;
+    }
     this.requests.push(pathname + search);
     await this.#gates.get(pathname);
     const page = this.#pages.get(pathname);
     if (page !== undefined) {
-      response.writeHead(200, { "content-type": TYPES[".html"] ?? "", ...page.headers });
+      response.writeHead(200, {
+        "content-type": TYPES[".html"] ?? "",
+        ...this.#headers,
+        ...page.headers,
+      });
       response.end(page.html);
       return;
     }
@@ -123,6 +138,7 @@ export class Site {
       content[content.length >> 1] = 1 ^ (content[content.length >> 1] ?? 0);
     const type = TYPES[extname(pathname.endsWith("/") ? ".html" : pathname)];
     response.writeHead(200, {
+      ...this.#headers,
       "content-type":
         type ?? (pathname.endsWith("/") ? TYPES[".html"] : "application/octet-stream"),
       "cache-control": "no-cache",
@@ -135,4 +151,8 @@ export class Site {
     if (found !== undefined) found.count -= 1;
     return found?.fault;
   }
+}
+
+function policyHeader(policy: string | undefined): Record<string, string> {
+  return policy === undefined ? {} : { "content-security-policy": policy };
 }
