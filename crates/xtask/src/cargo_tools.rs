@@ -1,4 +1,4 @@
-//! Tools that `cargo install` builds from source: wasm-bindgen and wasm-pack.
+//! Tools that `cargo install` builds from source: wasm-bindgen, wasm-pack and geckodriver.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,6 +10,9 @@ use crate::workspace::Workspace;
 
 /// wasm-pack's version; any that knows `--profile` and wasm-bindgen's version will do.
 const WASM_PACK_VERSION: &str = "0.15.1";
+
+/// geckodriver's version; newer ones drive newer Firefoxes.
+const GECKODRIVER_VERSION: &str = "0.37.1";
 
 /// These tools run for seconds and compile for minutes, so they are compiled quickly.
 const BUILD_SETTINGS: [(&str, &str); 4] = [
@@ -33,6 +36,18 @@ pub fn install(workspace: &Workspace) -> Result<()> {
     let lock_file = workspace.root().join("Cargo.lock");
     ensure(workspace, &wasm_bindgen(&lock_file)?)?;
     ensure(workspace, &wasm_pack())
+}
+
+/// Installs geckodriver, by which the browser tests drive Firefox.
+pub fn install_geckodriver(workspace: &Workspace) -> Result<()> {
+    let tool = CargoTool {
+        package: "geckodriver",
+        binary: "geckodriver",
+        version: GECKODRIVER_VERSION.to_owned(),
+        reason: "it drives Firefox",
+        features: &[],
+    };
+    ensure(workspace, &tool)
 }
 
 /// Versions of the tools that turn Rust into browser modules, for stamps.
@@ -135,7 +150,7 @@ fn cargo_install(workspace: &Workspace, tool: &CargoTool) -> Command {
         .args(tool.features)
         .arg("--root")
         .arg(&tools)
-        // One build folder for both tools: they share many dependencies.
+        // One build folder for all tools: they share many dependencies.
         .env("CARGO_TARGET_DIR", tools.join("build"))
         .envs(BUILD_SETTINGS);
     command

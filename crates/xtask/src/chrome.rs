@@ -2,11 +2,11 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::process::{self, say};
+use crate::debian;
+use crate::process::say;
 use crate::workspace::Workspace;
 
 const NAMES: [&str; 5] = [
@@ -47,16 +47,8 @@ pub fn install(workspace: &Workspace) -> Result<()> {
     if let Some(browser) = find(workspace) {
         return report(&browser);
     }
-    let Some(administrator) = administrator() else {
-        bail!("no Chrome or Chromium found, and no right to install one: {REMEDY}");
-    };
-    if workspace.find_program("apt-get").is_none() {
-        bail!("no Chrome or Chromium found, and no apt-get to install one with: {REMEDY}");
-    }
     say("chromium: installing Debian's with apt-get (the browser tests drive it)");
-    process::run(&mut apt_get(administrator, &["update", "--quiet"]))?;
-    let packages = ["--yes", "--quiet", "--no-install-recommends", "chromium"];
-    process::run(apt_get(administrator, &["install"]).args(packages))
+    debian::install(workspace, &["chromium"], REMEDY)
 }
 
 fn report(browser: &Path) -> Result<()> {
@@ -68,36 +60,4 @@ fn report(browser: &Path) -> Result<()> {
     }
     say(&format!("browser {}: found", browser.display()));
     Ok(())
-}
-
-/// How the commands of an administrator are started.
-#[derive(Clone, Copy)]
-enum Administrator {
-    Ourselves,
-    Sudo,
-}
-
-/// Who can install packages without being asked for a password.
-fn administrator() -> Option<Administrator> {
-    let user = process::capture(Command::new("id").arg("-u")).unwrap_or_default();
-    if user.trim() == "0" {
-        return Some(Administrator::Ourselves);
-    }
-    let sudo = process::succeeds(Command::new("sudo").args(["-n", "true"]));
-    sudo.then_some(Administrator::Sudo)
-}
-
-fn apt_get(administrator: Administrator, arguments: &[&str]) -> Command {
-    let mut command = match administrator {
-        Administrator::Ourselves => Command::new("apt-get"),
-        Administrator::Sudo => {
-            let mut sudo = Command::new("sudo");
-            sudo.args(["-n", "apt-get"]);
-            sudo
-        }
-    };
-    command
-        .args(arguments)
-        .env("DEBIAN_FRONTEND", "noninteractive");
-    command
 }

@@ -6,17 +6,18 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::{self, say};
 use crate::workspace::Workspace;
-use crate::{cargo_tools, chrome, npm};
+use crate::{cargo_tools, chrome, engines, npm};
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
 
 /// All that building and testing need.
 pub fn everything(workspace: &Workspace) -> Result<()> {
     build_tools(workspace)?;
-    chrome::install(workspace)
+    chrome::install(workspace)?;
+    engines::install(workspace)
 }
 
-/// All that building needs: everything but the browser.
+/// All that building needs: everything but the browsers.
 pub fn build_tools(workspace: &Workspace) -> Result<()> {
     install_rust_components(workspace)?;
     install_wasm_target(workspace)?;
