@@ -145,12 +145,11 @@ async function privacy(page: Visit): Promise<void> {
 }
 
 async function offline(page: Visit): Promise<void> {
-  console.log("SW", await page.run("return navigator.serviceWorker === undefined"));
   await page.until("return globalThis.kept");
   await page.ask(QUESTION);
   await page.site.stop();
   const online = page.site.requests.length;
-  await page.reload();
+  await page.goto("/test.html");
   await page.ask(QUESTION);
   assert.ok((await page.texts(".title")).length > 0);
   assert.equal(page.site.requests.length, online);

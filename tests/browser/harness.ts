@@ -34,10 +34,10 @@ export function indexedSite(variable: string, below = ""): string {
   return folder;
 }
 
-export function launch(): Promise<Browser> {
+export function launch(...options: string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: CHROMIUM_ARGUMENTS,
+    args: [...CHROMIUM_ARGUMENTS, ...options],
     timeout: PATIENCE_MS,
   });
 }

@@ -15,7 +15,7 @@ const POLICY = [
 ].join("; ");
 
 /** Longest wait for anything; the network's 26 MB are the longest. */
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 90_000;
 
 /** Notes answers, and whatever must not happen. Comes before the box's script. */
 const WATCH = `
@@ -71,10 +71,6 @@ export class Visit {
 
   goto(path: string): Promise<void> {
     return this.#driver.get(this.site.origin + path);
-  }
-
-  reload(): Promise<void> {
-    return this.#driver.navigate().refresh();
   }
 
   address(): Promise<string> {

@@ -44,7 +44,7 @@ export class View {
   readonly #retry: HTMLButtonElement;
   readonly #more: HTMLButtonElement;
   readonly #clear: HTMLButtonElement;
-  readonly #panel = element("div", { class: "panel", part: "panel", hidden: true });
+  readonly #panel = element("div", { class: "panel", part: "panel", tabindex: "-1", hidden: true });
   readonly #status = element("div", { role: "status" });
   #announcement: ReturnType<typeof setTimeout> | undefined;
 

@@ -1,0 +1,130 @@
+/** A long session: what it holds in memory, and whether typing stays smooth on a slow machine. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { launch, sampleSite, Tab } from "./harness.js";
+
+const WORDS = "share data between threads safely without copying ownership borrow closures".split(
+  " ",
+);
+
+let browser: Browser;
+before(async () => {
+  browser = await launch("--js-flags=--expose-gc", "--enable-precise-memory-info");
+});
+after(() => browser.close());
+
+/** Keeps the memory of the worker's WebAssembly modules in sight. */
+const WATCH_MEMORY = `globalThis.memories = [];
+  for (const name of ["instantiate", "instantiateStreaming"]) {
+    const original = WebAssembly[name];
+    WebAssembly[name] = async (...parts) => {
+      const made = await original(...parts);
+      memories.push((made.instance ?? made).exports.memory);
+      return made;
+    };
+  }
+`;
+
+async function openTab(policy?: string): Promise<Tab> {
+  const tab = await Tab.open(browser);
+  const worker = readFileSync(join(sampleSite(), "siskin/siskin-worker.js"), "utf8");
+  tab.site.file("/siskin/siskin-worker.js", WATCH_MEMORY + worker);
+  tab.site.page("/test.html", "<siskin-search></siskin-search>", policy);
+  await tab.watchAnswers();
+  await tab.goto("/test.html");
+  return tab;
+}
+
+/** One of fifty questions. */
+function question(number: number): string {
+  const [first, step] = [number % WORDS.length, 1 + (Math.floor(number / WORDS.length) % 5)];
+  return `${WORDS[first]} ${WORDS[(first + step) % WORDS.length]}`;
+}
+
+/** Asks by the property: what is typed is kept by the browser, so that it can be undone. */
+async function askQuestions(tab: Tab, count: number): Promise<void> {
+  for (let number = 0; number < count; number++) {
+    await tab.page.evaluate((text) => {
+      const box = document.querySelector("siskin-search");
+      return new Promise((resolve) => {
+        box?.addEventListener("siskin-results", resolve, { once: true });
+        Object.assign(box ?? {}, { value: text });
+      });
+    }, question(number));
+  }
+}
+
+/** Bytes that are held after a collection: by the page's scripts, and by WebAssembly in the worker. */
+async function held(tab: Tab): Promise<{ heap: number; wasm: number }> {
+  const heap = await tab.page.evaluate(() => {
+    const { gc, performance } = globalThis as unknown as {
+      gc(): void;
+      performance: { memory: { usedJSHeapSize: number } };
+    };
+    for (let times = 0; times < 3; times++) gc();
+    return performance.memory.usedJSHeapSize;
+  });
+  const sizes = tab.page.workers().map((worker) =>
+    worker.evaluate(() => {
+      const { memories } = globalThis as unknown as { memories: WebAssembly.Memory[] };
+      return memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+    }),
+  );
+  const wasm = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  return { heap, wasm };
+}
+
+/** Chromium tells a page nothing of a worker's heap; without a worker the engine's is the page's. */
+const NO_WORKERS = "worker-src 'none'";
+
+for (const { where, policy } of [
+  { where: "in a worker" },
+  { where: "on the page's own thread", policy: NO_WORKERS },
+]) {
+  test(`two hundred questions ${where} leave the memory as it was, within 5 %`, async () => {
+    const tab = await openTab(policy);
+    await askQuestions(tab, 100);
+    const early = await held(tab);
+    await askQuestions(tab, 200);
+    const late = await held(tab);
+    assert.equal(early.wasm > 0, policy === undefined);
+    for (const part of ["heap", "wasm"] as const) {
+      assert.ok(
+        late[part] <= early[part] * 1.05,
+        `${part}: ${early[part]}, then ${late[part]} bytes`,
+      );
+    }
+    await tab.close({ expected: [/worker-src|Content Security Policy/i] });
+  });
+}
+
+/** A letter takes a frame when it is typed and one when its answer is shown. */
+const BUDGET_MS = 2 * (1000 / 60);
+
+/** What scripts, styles and layout cost counts: drawing is the graphics card's, of which tests have
+ * none. It is the thread's own time, so that other work on the machine does not count. */
+const COSTS = ["ScriptDuration", "RecalcStyleDuration", "LayoutDuration"];
+
+test("on a machine four times slower a letter and its answer fit into their frames", async () => {
+  const tab = await openTab();
+  await tab.ask("threads");
+  await tab.box.fill("");
+  const client = await tab.page.context().newCDPSession(tab.page);
+  await client.send("Performance.enable", { timeDomain: "threadTicks" });
+  const text = "share data between threads safely";
+  await tab.box.pressSequentially(text, { delay: 120 });
+  await tab.page.waitForFunction(
+    (wanted) => (globalThis as { answered?: string }).answered === wanted,
+    text,
+  );
+  const { metrics } = await client.send("Performance.getMetrics");
+  const costs = metrics.filter(({ name }) => COSTS.includes(name));
+  const total_ms = 1000 * costs.reduce((sum, { value }) => sum + value, 0);
+  assert.ok(total_ms > 0);
+  const slowed_ms = (4 * total_ms) / text.length;
+  assert.ok(slowed_ms < BUDGET_MS, `${slowed_ms.toFixed(1)} ms a letter`);
+  await tab.close();
+});
