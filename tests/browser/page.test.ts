@@ -7,7 +7,6 @@ import { stubEngine } from "./stub.js";
 
 const MODAL = `<input aria-label="Other"><p><a href="#x">link</a></p><siskin-search modal></siskin-search>
   <p style="height: 150rem"></p><h2 id="x">x</h2>`;
-const STRICT = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'";
 
 let browser: Browser;
 before(async () => {
@@ -173,18 +172,6 @@ test("on a small screen the modal fills it, and keeps its width at twice the siz
     );
     assert.ok(overflow <= 0, `${overflow} pixels to scroll sideways`);
   }));
-
-test("a strict policy for scripts, styles and Trusted Types is enough for the modal", () =>
-  withTab(
-    async (tab) => {
-      await openButton(tab).click();
-      await tab.ask("threads");
-    },
-    {
-      html: "<siskin-search modal></siskin-search>",
-      policy: `${STRICT}; require-trusted-types-for 'script'; trusted-types siskin`,
-    },
-  ));
 
 const DARK = "rgb(22, 25, 29)";
 const LIGHT = "rgb(255, 255, 255)";

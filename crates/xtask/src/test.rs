@@ -52,7 +52,7 @@ enum Step {
     Site,
     /// The wasm modules in Node, on the sample site.
     Wasm,
-    /// Chromium end to end on the sample site.
+    /// Chromium, Firefox and WebKitGTK end to end on the sample site.
     Browser,
     /// The packages of a release, installed in empty folders and used there, in bundled pages too.
     Packages,
