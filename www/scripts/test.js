@@ -28,7 +28,7 @@ await build({
   platform: "node",
   target: "node20",
   sourcemap: "inline",
-  external: ["playwright-core", "selenium-webdriver", "esbuild"],
+  external: ["playwright-core", "selenium-webdriver", "pixelmatch", "pngjs", "esbuild"],
   plugins: [cssAsText],
 });
 const files = readdirSync(out).map((name) => join(out, name));
