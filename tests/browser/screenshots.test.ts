@@ -3,7 +3,7 @@
  * SISKIN_SCREENSHOTS=write makes them anew. Another version of Chromium draws letters differently: then
  * nothing is compared. */
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import pixelmatch from "pixelmatch";
@@ -15,6 +15,9 @@ import { stubEngine } from "./stub.js";
 const FOLDER = join(process.env.SISKIN_REPOSITORY ?? ".", "docs/screenshots");
 const VERSION_FILE = join(FOLDER, "chromium-version.txt");
 const IS_WRITING = process.env.SISKIN_SCREENSHOTS === "write";
+
+/** Debian's fonts-dejavu-core, in which the pictures are written. */
+const FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 
 /** Pixels that may differ, of each thousand. */
 const TOLERANCE = 2;
@@ -126,6 +129,7 @@ for (const state of STATES) {
         context.skip(`the pictures are of Chromium ${known}, this is ${browser.version()}`);
         return;
       }
+      assert.ok(existsSync(FONT), `the pictures are written in ${FONT}: install fonts-dejavu-core`);
       compare(join(FOLDER, `${state.name}-${theme}.png`), await picture(state, theme));
     });
   }

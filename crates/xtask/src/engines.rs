@@ -7,8 +7,13 @@ use crate::process::say;
 use crate::workspace::Workspace;
 use crate::{cargo_tools, debian};
 
-/// Programs that the tests start, each with the Debian package that holds it.
-const PROGRAMS: [(&str, &str); 6] = [
+/// Files that the tests need, programs by their name, each with the Debian package that holds it. The font
+/// is that of the pictures in docs/screenshots.
+const FILES: [(&str, &str); 7] = [
+    (
+        "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+        "fonts-dejavu-core",
+    ),
     ("firefox-esr", "firefox-esr"),
     ("chromedriver", "chromium-driver"),
     ("WebKitWebDriver", "webkit2gtk-driver"),
@@ -24,14 +29,14 @@ const REMEDY: &str = "install them yourself with apt-get";
 ///
 /// Fails where Debian's packages cannot be installed or geckodriver cannot be built.
 pub fn install(workspace: &Workspace) -> Result<()> {
-    let missing: Vec<_> = PROGRAMS
+    let missing: Vec<_> = FILES
         .iter()
-        .filter(|(program, _)| workspace.find_program(program).is_none())
+        .filter(|(file, _)| workspace.find_program(file).is_none())
         .map(|&(_, package)| package)
         .collect();
     if !missing.is_empty() && !debian::has_apt_get(workspace) {
         say(&format!(
-            "without {}, of which there are no packages here, the browser tests skip a browser",
+            "without {}, of which there are no packages here, some browser tests are skipped or fail",
             missing.join(", ")
         ));
         return Ok(());
