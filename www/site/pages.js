@@ -1,0 +1,53 @@
+/** The pages that are Markdown, in the order of the navigation. `source` is a file of the repository:
+ * its documents are the pages, and there are no copies of them. */
+export const GROUPS = [
+  {
+    name: "On your site",
+    pages: [
+      page("getting-started", "www/site/guides/getting-started.md", "Getting started"),
+      page("options", "www/site/guides/options.md", "Options and attributes"),
+      page("theming", "www/site/guides/theming.md", "Colours and themes"),
+      page("offline", "www/site/guides/offline.md", "Without a connection"),
+      page("node", "www/site/guides/node.md", "Node and the command line"),
+      page("sites", "docs/sites.md", "Generators, siskin.toml"),
+      page("api", "www/README.md", "Element and API"),
+    ],
+  },
+  {
+    name: "Why, and how well",
+    pages: [
+      page("overview", "README.md", "Overview"),
+      page("how-it-works", "www/site/guides/how-it-works.md", "How it works"),
+      page("comparison", "www/site/guides/comparison.md", "Beside other searches"),
+      page("benchmarks", "docs/benchmarks.md", "Benchmarks"),
+    ],
+  },
+  {
+    name: "Inside",
+    pages: [
+      page("architecture", "ARCHITECTURE.md", "Architecture"),
+      page("format", "docs/format.md", "Bundle format"),
+      page("indexing", "docs/indexing.md", "Indexing"),
+      page("ranking", "docs/ranking.md", "Ranking"),
+      page("codecs", "docs/codecs.md", "Codecs"),
+      page("scaling", "docs/scaling.md", "Growth"),
+      page("engines", "docs/engines.md", "The network's engines"),
+    ],
+  },
+  {
+    name: "The encoder",
+    pages: [
+      page("training", "docs/training.md", "Training"),
+      page("experiments", "docs/experiments/README.md", "Experiments"),
+      page("siskin-en", "models/siskin-en/README.md", "siskin-en"),
+      page("siskin-en-small", "models/siskin-en-small/README.md", "siskin-en-small"),
+      page("mismatch", "tests/mismatch/README.md", "Questions in other words"),
+    ],
+  },
+];
+
+export const PAGES = GROUPS.flatMap(({ pages }) => pages);
+
+function page(name, source, title) {
+  return { source, url: `/${name}/`, title };
+}
