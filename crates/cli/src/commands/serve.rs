@@ -1,10 +1,10 @@
 //! `siskin serve`: a folder as a static host would serve it, for this machine's browsers.
 
-use std::fs::{self, File};
+mod file;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, Result, anyhow, bail};
 use siskin_core::manifest::MANIFEST_FILE;
@@ -197,8 +197,8 @@ fn hex_value(digit: u8) -> u8 {
 
 fn respond(request: Request, answer: Answer) -> Result<()> {
     match answer {
-        Answer::File(path) => respond_with_file(request, &path, StatusCode(200)),
-        Answer::NotFound(Some(page)) => respond_with_file(request, &page, StatusCode(404)),
+        Answer::File(path) => file::respond(request, &path, StatusCode(200)),
+        Answer::NotFound(Some(page)) => file::respond(request, &page, StatusCode(404)),
         Answer::NotFound(None) => respond_with_text(request, "not found\n", 404, None),
         Answer::Redirect(to) => {
             respond_with_text(request, "moved\n", 301, Some(header("Location", &to)?))
@@ -223,71 +223,14 @@ fn respond_with_text(
     }?)
 }
 
-fn respond_with_file(request: Request, path: &Path, status: StatusCode) -> Result<()> {
-    let tag = entity_tag(path)?;
-    let is_known = request
-        .headers()
-        .iter()
-        .any(|header| header.field.equiv("If-None-Match") && header.value.as_str() == tag);
-    if is_known && status == StatusCode(200) {
-        let response = Response::empty(304).with_header(header("ETag", &tag)?);
-        return Ok(request.respond(response)?);
-    }
-    let response = Response::from_file(File::open(path)?)
-        .with_status_code(status)
-        // A length, not chunks: pages show how much of the encoder has come.
-        .with_chunked_threshold(usize::MAX)
-        .with_header(header("Content-Type", content_type(path))?)
-        .with_header(header("Cache-Control", "no-cache")?)
-        .with_header(header("X-Content-Type-Options", "nosniff")?)
-        .with_header(header("ETag", &tag)?);
-    Ok(request.respond(response)?)
-}
-
 fn header(name: &str, value: &str) -> Result<Header> {
     Header::from_bytes(name, value).map_err(|()| anyhow!("{value} cannot be the header {name}"))
-}
-
-/// Changes whenever the file is written: its length and time.
-fn entity_tag(path: &Path) -> Result<String> {
-    let metadata = fs::metadata(path)?;
-    let modified = metadata.modified()?.duration_since(UNIX_EPOCH)?;
-    Ok(format!(
-        "\"{:x}-{:x}\"",
-        metadata.len(),
-        modified.as_nanos()
-    ))
-}
-
-fn content_type(path: &Path) -> &'static str {
-    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    match extension.to_str().unwrap_or_default() {
-        "html" | "htm" => "text/html; charset=utf-8",
-        "js" | "mjs" => "text/javascript; charset=utf-8",
-        "css" => "text/css; charset=utf-8",
-        "json" | "map" => "application/json",
-        "webmanifest" => "application/manifest+json",
-        "wasm" => "application/wasm",
-        "txt" | "md" => "text/plain; charset=utf-8",
-        "xml" => "application/xml",
-        "svg" => "image/svg+xml",
-        "png" => "image/png",
-        "jpg" | "jpeg" => "image/jpeg",
-        "gif" => "image/gif",
-        "webp" => "image/webp",
-        "avif" => "image/avif",
-        "ico" => "image/x-icon",
-        "woff" => "font/woff",
-        "woff2" => "font/woff2",
-        "ttf" => "font/ttf",
-        "pdf" => "application/pdf",
-        _ => "application/octet-stream",
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::{TempDir, tempdir};
 
     fn site() -> (TempDir, Site) {

@@ -44,18 +44,26 @@ fn serve(site: TempDir) -> Server {
     }
 }
 
-/// Status line and headers in lower case, and the body.
+/// Status line and headers in lower case, and the body, which is text.
 fn ask(server: &Server, request: &str, headers: &str) -> (String, String) {
+    let (head, body) = ask_bytes(server, request, headers);
+    (head, String::from_utf8(body).unwrap())
+}
+
+/// Status line and headers in lower case, and the body.
+fn ask_bytes(server: &Server, request: &str, headers: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(&server.address).unwrap();
     write!(
         stream,
         "{request} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n"
     )
     .unwrap();
-    let mut reply = String::new();
-    stream.read_to_string(&mut reply).unwrap();
-    let (head, body) = reply.split_once("\r\n\r\n").unwrap();
-    (head.to_lowercase(), body.to_owned())
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    let mut places = reply.windows(4);
+    let end = places.position(|bytes| bytes == b"\r\n\r\n").unwrap();
+    let head = std::str::from_utf8(&reply[..end]).unwrap();
+    (head.to_lowercase(), reply[end + 4..].to_vec())
 }
 
 fn site() -> TempDir {
@@ -140,6 +148,54 @@ fn a_known_file_is_not_sent_again() {
     );
     assert!(head.starts_with("http/1.1 304"), "{head}");
     assert_eq!(body, "");
+}
+
+#[test]
+fn text_is_compressed_for_those_who_take_it() {
+    let text = "export {};".repeat(1000);
+    let server = serve(folder(&[
+        ("siskin/siskin.js", &text),
+        ("siskin/a.bin", &text),
+    ]));
+    let accepts = "Accept-Encoding: gzip, br\r\n";
+    let (head, body) = ask_bytes(&server, "GET /siskin/siskin.js", accepts);
+    assert!(head.contains("content-encoding: br"), "{head}");
+    assert!(body.len() < 100, "{}", body.len());
+    let mut read = String::new();
+    brotli::Decompressor::new(body.as_slice(), 4096)
+        .read_to_string(&mut read)
+        .unwrap();
+    assert_eq!(read, text);
+    for (path, headers) in [
+        ("siskin.js", "Accept-Encoding: gzip\r\n"),
+        ("a.bin", accepts),
+    ] {
+        let (head, body) = ask(&server, &format!("GET /siskin/{path}"), headers);
+        assert!(!head.contains("content-encoding"), "{path}: {head}");
+        assert_eq!(body, text, "{path}");
+    }
+}
+
+#[test]
+fn parts_of_files_are_sent() {
+    let server = serve(site());
+    let part = |headers: &str| ask(&server, "GET /siskin/dense-1.bin", headers);
+    let (head, body) = part("Range: bytes=1-2\r\n");
+    assert!(head.starts_with("http/1.1 206"), "{head}");
+    assert!(head.contains("content-range: bytes 1-2/4"), "{head}");
+    assert!(head.contains("content-length: 2"), "{head}");
+    assert_eq!(body, "it");
+    let (head, _) = part("Range: bytes=4-\r\n");
+    assert!(head.starts_with("http/1.1 416"), "{head}");
+    assert!(head.contains("content-range: bytes */4"), "{head}");
+    for headers in [
+        "Range: bytes=0-0,2-2\r\n",
+        "Range: bytes=0-0\r\nIf-Range: \"x\"\r\n",
+    ] {
+        let (head, body) = part(headers);
+        assert!(head.starts_with("http/1.1 200"), "{headers}: {head}");
+        assert_eq!(body, "bits", "{headers}");
+    }
 }
 
 #[test]
