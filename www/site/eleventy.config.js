@@ -44,7 +44,14 @@ function markdownLibrary() {
   markdown.renderer.rules.table_open = () =>
     '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n';
   markdown.renderer.rules.table_close = () => "</table></div>\n";
+  markdown.core.ruler.push("classes_for_styles", ({ tokens }) => tokens.forEach(alignByClass));
   return markdown;
+}
+
+/** The site's content policy refuses styles in attributes; markdown-it aligns cells of tables by them. */
+function alignByClass(token) {
+  const side = /^text-align:(\w+)$/.exec(token.attrGet("style") ?? "")?.[1];
+  if (side !== undefined) token.attrs = [["class", side]];
 }
 
 /** A document of the repository as a page, with its title and the list of its sections. */
