@@ -1,16 +1,39 @@
-//! `cargo xtask demo`: the sample site with its index, served.
+//! `cargo xtask demo`: the project's own site, with a demo of Siskin beside Pagefind, served.
 
-use anyhow::{Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::process::{self, say};
-use crate::stamp::{Inputs, Stamp};
 use crate::workspace::Workspace;
-use crate::{binary, dist, files, setup};
+use crate::{binary, dist, files, npm, setup, sites};
+
+/// What the pages of the project's site are made from, besides its generator.
+const SOURCES: [&str; 6] = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "docs",
+    "www/README.md",
+    "www/site",
+    "tests/mismatch/README.md",
+];
 
 /// Options of the demo.
 #[derive(Args)]
 pub struct Arguments {
+    /// The built site that the demo page searches [default: the Rust Book of tests/sites].
+    ///
+    /// It is copied and indexed by both searches. Pages whose links begin with `/` lead out of the copy,
+    /// which lies in /demo/site/.
+    #[arg(long, value_name = "FOLDER")]
+    site: Option<PathBuf>,
+    /// What the demo page says of that site: JSON with `name`, `credit` and `questions`, as in
+    /// www/site/demos [default: the folder's name].
+    #[arg(long, value_name = "FILE", requires = "site")]
+    about: Option<PathBuf>,
     /// Port of the local server.
     #[arg(long, default_value_t = 4173)]
     port: u16,
@@ -23,104 +46,168 @@ pub struct Arguments {
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     setup::build_tools(workspace)?;
     dist::run(workspace)?;
-    index_site(workspace)?;
+    binary::compile(workspace, binary::SISKIN)?;
+    build(workspace, &Shown::chosen(workspace, arguments)?)?;
     if arguments.no_serve {
         return Ok(());
     }
     serve(workspace, arguments.port)
 }
 
-/// Compiles the `siskin` command, copies the sample site to TARGET/demo/rust-book, indexes it twice and
-/// adds the demo page; leaves the site alone if nothing changed. Queries to `siskin` are read by the
-/// encoder of the passages, those to `siskin-small` by the small one.
-pub fn index_site(workspace: &Workspace) -> Result<()> {
-    binary::compile(workspace, binary::SISKIN)?;
-    let stamp = stamp(workspace)?;
-    if stamp.is_fresh() {
-        say(&format!(
-            "sample site: unchanged in {}",
-            workspace.demo_site().display()
-        ));
-        return Ok(());
-    }
-    say("sample site: copying and indexing the Rust Book");
-    let site = workspace.sample_site();
-    if !site.is_dir() {
-        bail!(
-            "{} is missing: check it out from the repository",
-            site.display()
-        );
-    }
-    let staging = files::staging_beside(&workspace.demo_site())?;
-    files::copy_folder(&site, &staging)?;
-    process::run(&mut index_command(workspace, &staging))?;
-    process::run(
-        index_command(workspace, &staging)
-            .arg("--query-encoder")
-            .arg(workspace.query_encoder())
-            .arg("--output")
-            .arg(staging.join("siskin-small")),
-    )?;
-    files::copy_folder(&workspace.www().join("demo"), &staging.join("demo"))?;
-    files::replace(&workspace.demo_site(), &staging)?;
-    stamp.write()
+/// The project's site as the tests want it: its demo searches the sample site.
+pub fn build_for_tests(workspace: &Workspace) -> Result<()> {
+    build(workspace, &Shown::sample(workspace)?)
 }
 
-/// Copies the site that Starlight built to TARGET/demo/starlight and indexes it with a script in the place
-/// of Pagefind's; for the tests of its own search box.
-pub fn index_starlight(workspace: &Workspace) -> Result<()> {
-    let site = workspace.starlight_site();
-    let stamp = inputs(workspace, "tests/sites/starlight")?.stamp_for(&site);
+/// The site that the demo page searches.
+struct Shown {
+    folder: PathBuf,
+    about: About,
+}
+
+/// What the demo page says of the site that it searches.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct About {
+    /// Ends the heading "Ask …".
+    name: String,
+    /// Whose text it is, and its licence.
+    credit: String,
+    /// Examples, to be clicked.
+    questions: Vec<String>,
+}
+
+impl Shown {
+    fn sample(workspace: &Workspace) -> Result<Self> {
+        let about = workspace.project_package().join("demos/rust-book.json");
+        Ok(Self {
+            folder: workspace.sample_site(),
+            about: About::read(&about)?,
+        })
+    }
+
+    fn chosen(workspace: &Workspace, arguments: &Arguments) -> Result<Self> {
+        let Some(folder) = &arguments.site else {
+            return Self::sample(workspace);
+        };
+        let folder = folder
+            .canonicalize()
+            .with_context(|| format!("no such folder: {}", folder.display()))?;
+        let about = match &arguments.about {
+            Some(file) => About::read(file)?,
+            None => About::of_folder(&folder),
+        };
+        Ok(Self { folder, about })
+    }
+}
+
+impl About {
+    fn read(file: &Path) -> Result<Self> {
+        let text =
+            fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        serde_json::from_str(&text).with_context(|| {
+            format!(
+                "{} is not {{\"name\": …, \"credit\": …, \"questions\": […]}}",
+                file.display()
+            )
+        })
+    }
+
+    fn of_folder(folder: &Path) -> Self {
+        let name = folder.file_name().unwrap_or(folder.as_os_str());
+        Self {
+            name: name.to_string_lossy().into_owned(),
+            credit: String::new(),
+            questions: Vec::new(),
+        }
+    }
+}
+
+/// Builds the project's site, indexes it and puts the demonstrated site into it, in TARGET/demo/project;
+/// leaves it alone if nothing changed.
+fn build(workspace: &Workspace, shown: &Shown) -> Result<()> {
+    npm::install_site_packages(workspace)?;
+    npm::install_bench_packages(workspace)?;
+    index_shown(workspace, &shown.folder)?;
+    let site = workspace.project_site();
+    let about = serde_json::to_string_pretty(&shown.about)?;
+    let mut inputs =
+        sites::inputs(workspace, &about)?.path(workspace.target(), "demo/shown.stamp")?;
+    for source in SOURCES {
+        inputs = inputs.path(workspace.root(), source)?;
+    }
+    let stamp = inputs.stamp_for(&site);
     if stamp.is_fresh() {
-        say(&format!(
-            "Starlight's site: unchanged in {}",
-            site.display()
-        ));
+        say(&format!("project's site: unchanged in {}", site.display()));
         return Ok(());
     }
-    say("Starlight's site: copying and indexing");
+    say("project's site: building and indexing");
     let staging = files::staging_beside(&site)?;
-    files::copy_folder(&workspace.root().join("tests/sites/starlight"), &staging)?;
-    process::run(index_command(workspace, &staging).arg("--pagefind"))?;
+    process::run(&mut npm::build_site(workspace, &staging))?;
+    process::run(&mut sites::index_command(workspace, &staging))?;
+    let demo = staging.join("demo");
+    files::copy_folder(&workspace.shown_site(), &demo.join("site"))?;
+    fs::write(demo.join("site.json"), about).context("cannot write what the demo shows")?;
     files::replace(&site, &staging)?;
     stamp.write()
 }
 
-fn index_command(workspace: &Workspace, site: &std::path::Path) -> std::process::Command {
-    let mut siskin = binary::command(workspace, binary::SISKIN);
-    siskin
-        .arg("index")
-        .arg(site)
-        .arg("--encoder")
-        .arg(workspace.encoder())
-        .arg("--runtime")
-        .arg(workspace.dist());
-    siskin
-}
-
-fn stamp(workspace: &Workspace) -> Result<Stamp> {
-    let inputs = inputs(workspace, "tests/sites/rust-book")?.path(workspace.root(), "www/demo")?;
-    Ok(inputs.stamp_for(&workspace.demo_site()))
-}
-
-/// What an index of `site` is made from.
-fn inputs(workspace: &Workspace, site: &str) -> Result<Inputs> {
-    let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
-    Inputs::new(&siskin)
-        .path(workspace.root(), site)?
-        .path(workspace.root(), "models")?
-        .path(workspace.target(), "dist.stamp")
+/// Copies the site to TARGET/demo/shown and indexes it by Siskin and by Pagefind.
+fn index_shown(workspace: &Workspace, folder: &Path) -> Result<()> {
+    let site = workspace.shown_site();
+    let stamp = sites::inputs(workspace, "")?
+        .path(folder, "")?
+        .path(&workspace.bench(), "package-lock.json")?
+        .stamp_for(&site);
+    if stamp.is_fresh() {
+        say(&format!("demo's site: unchanged in {}", site.display()));
+        return Ok(());
+    }
+    say(&format!(
+        "demo's site: copying and indexing {}",
+        folder.display()
+    ));
+    let staging = sites::staging_with(folder, &site)?;
+    process::run(&mut sites::index_command(workspace, &staging))?;
+    process::run(npm::pagefind(workspace).arg("--site").arg(&staging))?;
+    files::replace(&site, &staging)?;
+    stamp.write()
 }
 
 fn serve(workspace: &Workspace, port: u16) -> Result<()> {
     say(&format!(
-        "open http://localhost:{port}/demo/ and ask the book a question; Ctrl-C stops"
+        "open http://localhost:{port}/ and ask; the demo is at /demo/; Ctrl-C stops"
     ));
     let mut siskin = binary::command(workspace, binary::SISKIN);
     siskin
         .arg("serve")
-        .arg(workspace.demo_site())
+        .arg(workspace.project_site())
         .arg("--port")
         .arg(port.to_string());
     process::run(&mut siskin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_is_named_by_its_folder_unless_a_file_says_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("manual");
+        assert_eq!(About::of_folder(&site).name, "manual");
+        let file = folder.path().join("about.json");
+        fs::write(
+            &file,
+            r#"{"name": "us", "credit": "ours", "questions": ["why"]}"#,
+        )
+        .unwrap();
+        assert_eq!(About::read(&file).unwrap().questions, ["why"]);
+        fs::write(&file, r#"{"name": "us", "question": "why"}"#).unwrap();
+        let error = format!("{:#}", About::read(&file).unwrap_err());
+        assert!(
+            error.contains("about.json is not") && error.contains("question"),
+            "{error}"
+        );
+    }
 }

@@ -51,7 +51,11 @@ fn check_encoder(encoder: &Path) -> Result<()> {
 
 fn stamp(workspace: &Workspace) -> Result<Stamp> {
     let inputs = Inputs::new("dist 1")
-        .path(workspace.root(), "www")?
+        .path(&workspace.www(), "src")?
+        .path(&workspace.www(), "scripts")?
+        .path(&workspace.www(), "package-lock.json")?
+        .path(&workspace.www(), "tsconfig.json")?
+        .path(&workspace.www(), "tsconfig.build.json")?
         .path(workspace.root(), "models/siskin-en")?
         .path(workspace.target(), "wasm-modules")?;
     Ok(inputs.stamp_for(&workspace.dist()))

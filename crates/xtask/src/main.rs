@@ -22,6 +22,7 @@ mod package;
 mod process;
 mod report;
 mod setup;
+mod sites;
 mod sizes;
 mod stamp;
 mod test;
@@ -68,7 +69,7 @@ enum Command {
     ///
     /// Writes TARGET/packages, for this machine's platform, and prints the sizes.
     Package,
-    /// Index the sample site and serve it with a search box.
+    /// Build the project's own site, with a demo of Siskin beside Pagefind, and serve it.
     Demo(demo::Arguments),
     /// Run every check: format, lints, types, Rust, wasm in Node, Chromium end to end.
     ///

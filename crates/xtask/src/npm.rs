@@ -1,4 +1,4 @@
-//! Node and the packages of `www` and `tests/bench`.
+//! Node and the packages of `www`, `www/site` and `tests/bench`.
 
 use std::path::Path;
 use std::process::Command;
@@ -48,6 +48,12 @@ pub fn install_bundlers(workspace: &Workspace) -> Result<()> {
     install(workspace, &workspace.bundlers(), "ci", why)
 }
 
+/// Installs the packages of `www/site`.
+pub fn install_site_packages(workspace: &Workspace) -> Result<()> {
+    let why = "the generator of the project's site";
+    install(workspace, &workspace.project_package(), "ci", why)
+}
+
 /// Installs exactly what the package's lock file names; install scripts are not run, so
 /// nothing is downloaded but the packages.
 fn install(workspace: &Workspace, package: &Path, how: &str, why: &str) -> Result<()> {
@@ -71,7 +77,8 @@ fn install(workspace: &Workspace, package: &Path, how: &str, why: &str) -> Resul
 /// `npm run SCRIPT` in `www`, told where things are by these variables:
 /// SISKIN_WASM_DIR (wasm-bindgen's output, one folder per module), SISKIN_DIST_DIR
 /// (runtime files), SISKIN_SITE_DIR (the indexed sample site), SISKIN_STARLIGHT_DIR (the one
-/// with a search box made for Pagefind), SISKIN_PACKAGES_DIR (the packages), SISKIN_BINARY (the command) and, where one is found, SISKIN_CHROME (the browser).
+/// with a search box made for Pagefind), SISKIN_PROJECT_DIR (the project's own site), SISKIN_PACKAGES_DIR (the packages),
+/// SISKIN_BINARY (the command) and, where one is found, SISKIN_CHROME (the browser).
 pub fn script(workspace: &Workspace, name: &str) -> Command {
     let mut command = npm(workspace, &workspace.www());
     command
@@ -81,10 +88,31 @@ pub fn script(workspace: &Workspace, name: &str) -> Command {
         .env("SISKIN_SITE_DIR", workspace.demo_site())
         .env("SISKIN_STARLIGHT_DIR", workspace.starlight_site())
         .env("SISKIN_PACKAGES_DIR", workspace.packages())
+        .env("SISKIN_PROJECT_DIR", workspace.project_site())
         .env("SISKIN_BINARY", binary::path(workspace, binary::SISKIN));
     if let Some(chrome) = crate::chrome::find(workspace) {
         command.env("SISKIN_CHROME", chrome);
     }
+    command
+}
+
+/// The generator of the project's site, told where to write it by SISKIN_SITE_OUT.
+pub fn build_site(workspace: &Workspace, out: &Path) -> Command {
+    let mut command = npm(workspace, &workspace.project_package());
+    command
+        .args(["run", "--silent", "build"])
+        .env("SISKIN_SITE_OUT", out);
+    command
+}
+
+/// Pagefind's command, of the packages of `tests/bench`.
+pub fn pagefind(workspace: &Workspace) -> Command {
+    let mut command = workspace.command("node");
+    command.arg(
+        workspace
+            .bench()
+            .join("node_modules/pagefind/lib/runner/bin.cjs"),
+    );
     command
 }
 

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::process::{self, say};
 use crate::report::{self, Counts, Outcome, StepResult};
 use crate::workspace::Workspace;
-use crate::{base_model, binary, demo, dist, npm, package, setup};
+use crate::{base_model, binary, demo, dist, npm, package, setup, sites};
 
 /// Options of the tests.
 #[derive(Args)]
@@ -48,7 +48,7 @@ enum Step {
     Unit,
     /// The comparison's own rendering, counting and reporting.
     Bench,
-    /// The sample sites, copied and indexed.
+    /// The sample sites, copied and indexed; the project's own site, built and indexed.
     Site,
     /// The wasm modules in Node, on the sample site.
     Wasm,
@@ -114,8 +114,10 @@ impl Step {
 }
 
 fn index_sites(workspace: &Workspace) -> Result<()> {
-    demo::index_site(workspace)?;
-    demo::index_starlight(workspace)
+    binary::compile(workspace, binary::SISKIN)?;
+    sites::index_sample(workspace)?;
+    sites::index_starlight(workspace)?;
+    demo::build_for_tests(workspace)
 }
 
 const FORMAT: [&str; 3] = ["fmt", "--all", "--check"];

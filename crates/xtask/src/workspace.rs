@@ -96,7 +96,7 @@ impl Workspace {
         self.target.join("packages")
     }
 
-    /// A copy of the sample site with its index, ready to serve.
+    /// A copy of the sample site with its index.
     pub fn demo_site(&self) -> PathBuf {
         self.target.join("demo/rust-book")
     }
@@ -104,6 +104,21 @@ impl Workspace {
     /// A copy of the site that Starlight built, indexed in Pagefind's place.
     pub fn starlight_site(&self) -> PathBuf {
         self.target.join("demo/starlight")
+    }
+
+    /// The generator of the project's own site, an npm package of its own.
+    pub fn project_package(&self) -> PathBuf {
+        self.root.join("www/site")
+    }
+
+    /// The project's own site with its index and the demo, ready to serve.
+    pub fn project_site(&self) -> PathBuf {
+        self.target.join("demo/project")
+    }
+
+    /// A copy of the site that the demo searches, with the indexes of both searches.
+    pub fn shown_site(&self) -> PathBuf {
+        self.target.join("demo/shown")
     }
 
     /// A command that runs in the checkout and finds our tools before others.

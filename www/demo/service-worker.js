@@ -1,1 +1,0 @@
-importScripts("/siskin/siskin-sw.js");
