@@ -1,15 +1,9 @@
 /** axe-core finds no fault with the box, in each of its states and in both colour schemes. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
+import { violations } from "./axe.js";
 import { launch, Tab } from "./harness.js";
-
-const AXE = readFileSync(
-  join(process.env.SISKIN_REPOSITORY ?? ".", "www/node_modules/axe-core/axe.min.js"),
-  "utf8",
-);
 
 const QUESTION = "share data between threads safely";
 
@@ -89,19 +83,4 @@ async function check(state: State, colorScheme: "light" | "dark"): Promise<void>
   await state.reach(tab);
   assert.deepEqual(await violations(tab), []);
   await tab.close({ expected: state.expected ?? [] });
-}
-
-/** Rules of axe-core that are broken, each with the nodes that break it. */
-async function violations(tab: Tab): Promise<string[]> {
-  await tab.page.evaluate(AXE);
-  return tab.page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(): Promise<AxeResults> } };
-    interface AxeResults {
-      violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-    }
-    const found = (await axe.run()).violations;
-    return found.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
-    );
-  });
 }

@@ -10,19 +10,26 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** Opens the demo and waits until the service worker has kept it. */
+/** The page that is visited, and the service worker of its site. */
+const PAGE = "/page/";
+const WORKER = "/service-worker.js";
+
+/** Opens a page and waits until the service worker has kept it. */
 async function visitOnce(tab: Tab): Promise<void> {
+  tab.site.file(WORKER, 'importScripts("/siskin/siskin-sw.js");');
+  const attributes = `query-parameter="q" offline="${WORKER}"`;
+  tab.site.page(PAGE, `<siskin-search ${attributes}></siskin-search>`);
   await tab.watchAnswers();
   await tab.page.addInitScript(() => {
     addEventListener("siskin-offline-ready", () => Object.assign(globalThis, { kept: true }), {
       capture: true,
     });
   });
-  await tab.goto("/demo/");
+  await tab.goto(PAGE);
   await tab.page.waitForFunction(() => "kept" in globalThis);
 }
 
-test("the demo, reloaded without a connection, answers", async () => {
+test("a page, reloaded without a connection, answers", async () => {
   const tab = await Tab.open(browser);
   await visitOnce(tab);
   await tab.offline(true);
@@ -78,12 +85,12 @@ test("shards are taken from the cache, and those of an earlier build dropped", a
 test("a question in the address is not kept", async () => {
   const tab = await Tab.open(browser);
   await visitOnce(tab);
-  await tab.goto("/demo/?q=unsafe");
+  await tab.goto(`${PAGE}?q=unsafe`);
   await tab.page.waitForFunction(() => "answered" in globalThis && "kept" in globalThis);
   const kept = await tab.page.evaluate(async () =>
     (await (await caches.open("siskin-1")).keys()).map((request) => request.url).join(" "),
   );
-  assert.ok(kept.includes("/demo/") && !kept.includes("unsafe"), kept);
+  assert.ok(kept.includes(PAGE) && !kept.includes("unsafe"), kept);
   await tab.close();
 });
 
@@ -92,7 +99,7 @@ test("the network, once used, also answers without a connection", async () => {
   await visitOnce(tab);
   const state = await tab.page.evaluate(`(async () => {
     const { open } = await import("/siskin/siskin.js");
-    const search = await open("/siskin/", { offline: "/demo/service-worker.js" });
+    const search = await open("/siskin/", { offline: "${WORKER}" });
     await search.query("unsafe", { mode: "full" });
     return search.offline;
   })()`);
@@ -100,7 +107,8 @@ test("the network, once used, also answers without a connection", async () => {
   await tab.offline(true);
   await tab.site.stop();
   await tab.page.reload();
-  await tab.page.getByRole("radio", { name: "Full" }).check();
+  const box = tab.page.locator("siskin-search");
+  await box.evaluate((node) => node.setAttribute("mode", "full"));
   await tab.ask("crash the program on purpose");
   await tab.page.waitForFunction(
     () => (globalThis as unknown as { answeredMode?: string }).answeredMode === "full",

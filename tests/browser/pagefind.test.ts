@@ -79,7 +79,7 @@ async function withTab(body: (tab: Tab) => Promise<void>, setting: Setting = {})
 }
 
 function page(body: string): string {
-  const icon = '<link rel="icon" href="/demo/icon.svg">';
+  const icon = '<link rel="icon" href="/favicon.svg">';
   const script = '<script type="module" src="/script.js"></script>';
   const head = `<meta charset="utf-8"><title>Test</title>${icon}${script}`;
   return `<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>`;

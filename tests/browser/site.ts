@@ -60,7 +60,7 @@ export class Site {
   /** Adds a page with `body`; `policy` is its Content-Security-Policy. */
   page(path: string, body: string, policy?: string): void {
     const script = '<script type="module" src="/siskin/siskin.js"></script>';
-    const head = `<meta charset="utf-8"><title>Test</title><link rel="icon" href="/demo/icon.svg">`;
+    const head = `<meta charset="utf-8"><title>Test</title><link rel="icon" href="/favicon.svg">`;
     this.#pages.set(path, {
       html: `<!doctype html><html lang="en"><head>${head}${script}</head><body>${body}</body></html>`,
       headers: policyHeader(policy),

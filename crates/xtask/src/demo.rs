@@ -75,6 +75,10 @@ struct About {
     credit: String,
     /// Examples, to be clicked.
     questions: Vec<String>,
+    /// CSS selector of what Pagefind shall read of each page, where it would take a menu's heading for the
+    /// page's title; Siskin needs none.
+    #[serde(default, skip_serializing)]
+    pagefind_root: Option<String>,
 }
 
 impl Shown {
@@ -119,6 +123,7 @@ impl About {
             name: name.to_string_lossy().into_owned(),
             credit: String::new(),
             questions: Vec::new(),
+            pagefind_root: None,
         }
     }
 }
@@ -128,7 +133,7 @@ impl About {
 fn build(workspace: &Workspace, shown: &Shown) -> Result<()> {
     npm::install_site_packages(workspace)?;
     npm::install_bench_packages(workspace)?;
-    index_shown(workspace, &shown.folder)?;
+    index_shown(workspace, shown)?;
     let site = workspace.project_site();
     let about = serde_json::to_string_pretty(&shown.about)?;
     let mut inputs =
@@ -153,9 +158,14 @@ fn build(workspace: &Workspace, shown: &Shown) -> Result<()> {
 }
 
 /// Copies the site to TARGET/demo/shown and indexes it by Siskin and by Pagefind.
-fn index_shown(workspace: &Workspace, folder: &Path) -> Result<()> {
+fn index_shown(workspace: &Workspace, shown: &Shown) -> Result<()> {
     let site = workspace.shown_site();
-    let stamp = sites::inputs(workspace, "")?
+    let folder = &shown.folder;
+    let mut pagefind = npm::pagefind(workspace);
+    if let Some(selector) = &shown.about.pagefind_root {
+        pagefind.args(["--root-selector", selector]);
+    }
+    let stamp = sites::inputs(workspace, &process::describe(&pagefind))?
         .path(folder, "")?
         .path(&workspace.bench(), "package-lock.json")?
         .stamp_for(&site);
@@ -169,7 +179,7 @@ fn index_shown(workspace: &Workspace, folder: &Path) -> Result<()> {
     ));
     let staging = sites::staging_with(folder, &site)?;
     process::run(&mut sites::index_command(workspace, &staging))?;
-    process::run(npm::pagefind(workspace).arg("--site").arg(&staging))?;
+    process::run(pagefind.arg("--site").arg(&staging))?;
     files::replace(&site, &staging)?;
     stamp.write()
 }

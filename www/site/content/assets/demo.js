@@ -200,7 +200,8 @@ input.addEventListener("input", (event) => {
 
 async function introduce() {
   const response = await fetch("/demo/site.json");
-  if (!response.ok) throw new Error("no site to show: `cargo xtask demo` puts one beside this page");
+  if (!response.ok)
+    throw new Error("no site to show: `cargo xtask demo` puts one beside this page");
   const { name, credit, questions } = await response.json();
   document.getElementById("name").textContent = name;
   document.getElementById("credit").textContent = credit;
