@@ -1,5 +1,5 @@
 /** Builds the site: `SISKIN_SITE_OUT=FOLDER npm run build`. */
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import highlight from "@11ty/eleventy-plugin-syntaxhighlight";
 import { slug } from "github-slugger";
@@ -8,6 +8,7 @@ import anchor from "markdown-it-anchor";
 import { figures } from "./figures.js";
 import { REPOSITORY, repositoryLinks } from "./links.js";
 import { GROUPS, PAGES } from "./pages.js";
+import { tables } from "./tables.js";
 
 const OUT = process.env.SISKIN_SITE_OUT;
 if (!OUT) throw new Error("SISKIN_SITE_OUT is not set: it names the folder that becomes the site");
@@ -22,6 +23,8 @@ export default function (eleventy) {
   eleventy.addPassthroughCopy({ "content/assets": "assets" });
   eleventy.addGlobalData("groups", GROUPS);
   eleventy.addGlobalData("figures", figures());
+  checkThatAllArePages("docs");
+  checkThatAllArePages("www/site/guides");
   for (const page of PAGES) addPage(eleventy, page, markdown);
   eleventy.on("eleventy.after", publish);
   return {
@@ -40,18 +43,17 @@ function markdownLibrary() {
   });
   markdown.use(anchor, { slugify: slug, permalink, level: [2, 3, 4] });
   markdown.use(repositoryLinks, published);
-  // Wide tables scroll on their own, also by the keyboard.
-  markdown.renderer.rules.table_open = () =>
-    '<div class="table" role="group" aria-label="Table" tabindex="0"><table>\n';
-  markdown.renderer.rules.table_close = () => "</table></div>\n";
-  markdown.core.ruler.push("classes_for_styles", ({ tokens }) => tokens.forEach(alignByClass));
+  markdown.use(tables);
   return markdown;
 }
 
-/** The site's content policy refuses styles in attributes; markdown-it aligns cells of tables by them. */
-function alignByClass(token) {
-  const side = /^text-align:(\w+)$/.exec(token.attrGet("style") ?? "")?.[1];
-  if (side !== undefined) token.attrs = [["class", side]];
+/** Fails where a document in the folder is no page. */
+function checkThatAllArePages(folder) {
+  for (const name of readdirSync(join(REPOSITORY, folder)).filter((file) => file.endsWith(".md"))) {
+    const source = `${folder}/${name}`;
+    if (PAGES.some((page) => page.source === source)) continue;
+    throw new Error(`${source} is no page of the site: give it a place in www/site/pages.js`);
+  }
 }
 
 /** A document of the repository as a page, with its title and the list of its sections. */
