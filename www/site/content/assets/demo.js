@@ -14,6 +14,8 @@ class Side {
   #took_ms = 0;
   #entries = [];
   #opened;
+  /** Of the latest question that was answered. */
+  #last_ms;
 
   constructor(id, folder, start) {
     this.folder = new URL(folder, FOLDER).href;
@@ -43,8 +45,6 @@ class Side {
       return 0;
     }
   }
-
-  #last_ms;
 
   /** Takes note of files that arrived; the browser tells of them a little later than it hands them out. */
   note(entries) {
@@ -134,9 +134,9 @@ async function startPagefind(folder) {
   return async (text) => {
     const { results } = await pagefind.search(text);
     const pages = await Promise.all(results.slice(0, LIMIT).map((result) => result.data()));
-    return pages.map(({ url, meta, excerpt }) => ({
+    return pages.map(({ url, meta, sub_results, excerpt }) => ({
       url,
-      title: meta.title ?? url,
+      title: meta.title ?? sub_results[0]?.title ?? url,
       excerpt: nodesOf(excerpt),
     }));
   };
