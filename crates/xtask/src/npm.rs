@@ -105,6 +105,13 @@ pub fn build_site(workspace: &Workspace, out: &Path) -> Command {
     command
 }
 
+/// The tests of `www/site`.
+pub fn site_tests(workspace: &Workspace) -> Command {
+    let mut command = npm(workspace, &workspace.project_package());
+    command.args(["run", "--silent", "test"]);
+    command
+}
+
 /// Pagefind's command, of the packages of `tests/bench`.
 pub fn pagefind(workspace: &Workspace) -> Command {
     let mut command = workspace.command("node");

@@ -44,7 +44,7 @@ enum Step {
     Rust,
     /// Both wasm modules and the bundled JavaScript.
     Dist,
-    /// The package's own modules in Node.
+    /// The package's own modules in Node; how the project's site treats documents.
     Unit,
     /// The comparison's own rendering, counting and reporting.
     Bench,
@@ -101,7 +101,7 @@ impl Step {
             Self::Clippy => process::run(&mut cargo(workspace, &CLIPPY)),
             Self::Rust => run_rust(workspace, tests),
             Self::Types => process::run(&mut npm::script(workspace, "lint")),
-            Self::Unit => run_counted(&mut npm::script(workspace, "test:unit"), tests),
+            Self::Unit => run_unit(workspace, tests),
             Self::Bench => run_bench(workspace, tests),
             Self::Wasm => run_counted(&mut npm::script(workspace, "test:wasm"), tests),
             Self::Browser => run_counted(&mut npm::script(workspace, "test:browser"), tests),
@@ -262,6 +262,12 @@ fn run_integrations(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     process::run(&mut build)?;
     let mut ask = npm::script(workspace, "test:integrations");
     run_counted(ask.env("SISKIN_INTEGRATIONS_DIR", &sites), tests)
+}
+
+fn run_unit(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
+    run_counted(&mut npm::script(workspace, "test:unit"), tests)?;
+    npm::install_site_packages(workspace)?;
+    run_counted(&mut npm::site_tests(workspace), tests)
 }
 
 fn run_bench(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
