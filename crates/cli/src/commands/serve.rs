@@ -2,13 +2,21 @@
 
 mod file;
 
-use std::net::{IpAddr, SocketAddr};
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
+use http_body_util::Full;
+use hyper::body::{Body, Bytes};
+use hyper::header::{self, HeaderMap, HeaderName};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
 use siskin_core::manifest::MANIFEST_FILE;
-use tiny_http::{Header, Method, Request, Response, Server, StatusCode};
 
 use super::{Outcome, index};
 use crate::arguments::{IndexArguments, Printing, ServeArguments};
@@ -18,20 +26,15 @@ use crate::failure::one_line;
 use crate::talk::{self, Talk};
 use crate::watch;
 
-/// Requests answered at the same time: about as many as a browser opens connections.
-const WORKERS: usize = 8;
 const INDEX_FILE: &str = "index.html";
 const NOT_FOUND_FILE: &str = "404.html";
 
 /// Runs the command; returns only when it cannot go on.
 pub fn run(arguments: &ServeArguments) -> Result<Outcome> {
     let folder = Config::find(None)?.site(arguments.site.as_deref())?;
-    let site = Site::open(&folder)?;
-    let server = listen(arguments.host, arguments.port)?;
-    let address = server
-        .server_addr()
-        .to_ip()
-        .context("no address to listen on")?;
+    let site = Arc::new(Site::open(&folder)?);
+    let listener = listen(arguments.host, arguments.port)?;
+    let address = listener.local_addr().context("no address to listen on")?;
     talk::print(&format!("http://{address}/\n"))?;
     let talk = Talk::new(arguments.quiet);
     talk.remark(&format!("serving {}; Ctrl-C stops", folder.display()));
@@ -39,14 +42,14 @@ pub fn run(arguments: &ServeArguments) -> Result<Outcome> {
         talk.remark("it has no index in siskin/ yet: run `siskin index` on it");
     }
     thread::scope(|scope| {
-        for _ in 0..WORKERS {
-            scope.spawn(|| answer_requests(&server, &site));
-        }
         if arguments.watch {
             scope.spawn(|| watch::follow(&site.root, || index_again(arguments, talk)));
         }
-    });
-    bail!("the server on {address} stopped; start it again")
+        match answer_connections(listener, &site) {
+            Ok(never) => match never {},
+            Err(error) => bail!("the server on {address} stopped ({error}); start it again"),
+        }
+    })
 }
 
 /// Indexes the site as `siskin index` does; what goes wrong is told, and the index stays as it was.
@@ -65,27 +68,47 @@ fn index_again(arguments: &ServeArguments, talk: Talk) {
     }
 }
 
-fn listen(host: IpAddr, port: u16) -> Result<Server> {
+fn listen(host: IpAddr, port: u16) -> Result<TcpListener> {
     let address = SocketAddr::new(host, port);
-    Server::http(address).map_err(|error| {
+    TcpListener::bind(address).map_err(|error| {
         anyhow!("cannot listen on {address} ({error}); choose another with --port or --host")
     })
 }
 
-fn answer_requests(server: &Server, site: &Site) {
-    for request in server.incoming_requests() {
-        let (path, is_read) = (request.url().to_owned(), is_read(&request));
-        let answer = match is_read {
-            true => site.answer(&path),
-            false => Answer::MethodNotAllowed,
-        };
-        // A browser that closed the connection has no use for the answer: nothing to do.
-        let _ = respond(request, answer);
-    }
+/// Answers whoever connects; returns only when nobody can connect any more.
+fn answer_connections(listener: TcpListener, site: &Arc<Site>) -> std::io::Result<Infallible> {
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_io()
+        .build()?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        loop {
+            let (stream, _) = listener.accept().await?;
+            let site = Arc::clone(site);
+            tokio::spawn(async move {
+                let service = service_fn(|request| respond(Arc::clone(&site), request));
+                let connection =
+                    http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                // A browser that closed the connection has no use for the answer: nothing to do.
+                let _ = connection.await;
+            });
+        }
+    })
 }
 
-fn is_read(request: &Request) -> bool {
-    matches!(request.method(), Method::Get | Method::Head)
+/// Reads the answer from the disk, while other requests are answered.
+async fn respond<B: Body + Send + 'static>(
+    site: Arc<Site>,
+    request: Request<B>,
+) -> Result<Response<Full<Bytes>>, tokio::task::JoinError> {
+    let (parts, _) = request.into_parts();
+    let url = parts.uri.to_string();
+    let read = move || {
+        site.respond(&parts.method, &url, &parts.headers)
+            .unwrap_or_else(|error| text(StatusCode::INTERNAL_SERVER_ERROR, &one_line(&error)))
+    };
+    tokio::task::spawn_blocking(read).await
 }
 
 /// What a request is answered with.
@@ -119,6 +142,39 @@ impl Site {
         let root = folder.canonicalize();
         let root = root.with_context(|| format!("cannot read {}", folder.display()))?;
         Ok(Self { root })
+    }
+
+    /// The response to a request.
+    ///
+    /// # Errors
+    /// When a file is there and cannot be read.
+    fn respond(
+        &self,
+        method: &Method,
+        url: &str,
+        headers: &HeaderMap,
+    ) -> Result<Response<Full<Bytes>>> {
+        let answer = match *method {
+            Method::GET | Method::HEAD => self.answer(url),
+            _ => Answer::MethodNotAllowed,
+        };
+        Ok(match answer {
+            Answer::File(path) => file::respond(&path, headers)?,
+            Answer::NotFound(Some(page)) => {
+                let mut response = file::respond(&page, &HeaderMap::new())?;
+                *response.status_mut() = StatusCode::NOT_FOUND;
+                response
+            }
+            Answer::NotFound(None) => text(StatusCode::NOT_FOUND, "not found"),
+            Answer::Redirect(to) => {
+                let moved = text(StatusCode::MOVED_PERMANENTLY, "moved");
+                with_headers(moved, [(header::LOCATION, to)])?
+            }
+            Answer::MethodNotAllowed => {
+                let refused = text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD");
+                with_headers(refused, [(header::ALLOW, "GET, HEAD".to_owned())])?
+            }
+        })
     }
 
     /// The answer to a request for `url`, which begins with `/` and may have a query.
@@ -195,36 +251,23 @@ fn hex_value(digit: u8) -> u8 {
     u8::try_from(value).unwrap_or_default()
 }
 
-fn respond(request: Request, answer: Answer) -> Result<()> {
-    match answer {
-        Answer::File(path) => file::respond(request, &path, StatusCode(200)),
-        Answer::NotFound(Some(page)) => file::respond(request, &page, StatusCode(404)),
-        Answer::NotFound(None) => respond_with_text(request, "not found\n", 404, None),
-        Answer::Redirect(to) => {
-            respond_with_text(request, "moved\n", 301, Some(header("Location", &to)?))
-        }
-        Answer::MethodNotAllowed => {
-            let allow = header("Allow", "GET, HEAD")?;
-            respond_with_text(request, "only GET and HEAD\n", 405, Some(allow))
-        }
+fn text(status: StatusCode, message: &str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(format!("{message}\n")));
+    *response.status_mut() = status;
+    response
+}
+
+fn with_headers(
+    mut response: Response<Full<Bytes>>,
+    headers: impl IntoIterator<Item = (HeaderName, String)>,
+) -> Result<Response<Full<Bytes>>> {
+    for (name, value) in headers {
+        let value = value
+            .parse()
+            .with_context(|| format!("{value} cannot be the header {name}"))?;
+        response.headers_mut().insert(name, value);
     }
-}
-
-fn respond_with_text(
-    request: Request,
-    text: &str,
-    status: u16,
-    header: Option<Header>,
-) -> Result<()> {
-    let response = Response::from_string(text).with_status_code(status);
-    Ok(match header {
-        Some(header) => request.respond(response.with_header(header)),
-        None => request.respond(response),
-    }?)
-}
-
-fn header(name: &str, value: &str) -> Result<Header> {
-    Header::from_bytes(name, value).map_err(|()| anyhow!("{value} cannot be the header {name}"))
+    Ok(response)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -148,6 +149,24 @@ fn a_known_file_is_not_sent_again() {
     );
     assert!(head.starts_with("http/1.1 304"), "{head}");
     assert_eq!(body, "");
+}
+
+#[test]
+fn connections_that_stay_open_keep_nobody_waiting() {
+    let server = serve(site());
+    let connect = |_| {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        let limit = Some(Duration::from_secs(30));
+        stream.set_read_timeout(limit).unwrap();
+        write!(stream, "GET /guide/ HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        stream
+    };
+    let mut streams: Vec<TcpStream> = (0..30).map(connect).collect();
+    for stream in &mut streams {
+        let mut begin = [0; 12];
+        stream.read_exact(&mut begin).unwrap();
+        assert_eq!(&begin, b"HTTP/1.1 200");
+    }
 }
 
 #[test]

@@ -7,92 +7,87 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use anyhow::Result;
-use tiny_http::{Header, Request, Response, StatusCode};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderMap, HeaderName};
+use hyper::{Response, StatusCode};
 
-use super::header;
+use super::{text, with_headers};
 
 /// How hard brotli tries, for text that is compressed anew at each request.
 const QUALITY: u32 = 5;
 const WINDOW_BITS: u32 = 22;
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Answers with the file, with its compressed text where the browser takes that, or with the part that
-/// was asked for.
-pub fn respond(request: Request, path: &Path, status: StatusCode) -> Result<()> {
-    let headers = Wanted::of(&request);
+/// The file, its compressed text where the browser takes that, or the part that was asked for; nothing where
+/// the browser has it already.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn respond(path: &Path, request: &HeaderMap) -> Result<Response<Full<Bytes>>> {
+    let wanted = Wanted::of(request);
     let content_type = content_type(path);
-    let is_compressed = headers.takes_brotli && headers.range.is_none() && is_text(content_type);
+    let is_compressed = wanted.takes_brotli && wanted.range.is_none() && is_text(content_type);
     let tag = entity_tag(path, is_compressed)?;
-    if headers.known_tag.as_deref() == Some(&tag) && status == StatusCode(200) {
-        let response = Response::empty(304).with_header(header("ETag", &tag)?);
-        return Ok(request.respond(response)?);
+    if wanted.known_tag == Some(&tag) {
+        let mut response = Response::new(Full::default());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return with_headers(response, [(header::ETAG, tag)]);
     }
-    let common = [
-        header("Content-Type", content_type)?,
-        header("Cache-Control", "no-cache")?,
-        header("X-Content-Type-Options", "nosniff")?,
-        header("Accept-Ranges", "bytes")?,
-        header("Vary", "Accept-Encoding")?,
-        header("ETag", &tag)?,
-    ];
-    if is_compressed {
-        let body = compressed(&fs::read(path)?)?;
-        let encoding = header("Content-Encoding", "br")?;
-        let response = Response::from_data(body).with_status_code(status);
-        return answer(request, response, common.into_iter().chain([encoding]));
-    }
-    let file = File::open(path)?;
+    let mut file = File::open(path)?;
     let file_bytes = file.metadata()?.len();
-    let range = headers.range.filter(|_| status == StatusCode(200));
-    match range.and_then(|range| span(&range, file_bytes)) {
-        None => answer(
-            request,
-            Response::from_file(file).with_status_code(status),
-            common,
-        ),
+    let response = match wanted.range.and_then(|range| span(range, file_bytes)) {
         Some(Err(Unsatisfiable)) => {
-            let total = header("Content-Range", &format!("bytes */{file_bytes}"))?;
-            answer(request, Response::empty(416), [total])
+            let response = text(StatusCode::RANGE_NOT_SATISFIABLE, "no such part");
+            return with_headers(response, [content_range("*", file_bytes)]);
         }
         Some(Ok(span)) => {
-            let place = format!("bytes {}-{}/{file_bytes}", span.start, span.end - 1);
-            let place = header("Content-Range", &place)?;
-            let response = part(file, span)?;
-            answer(request, response, common.into_iter().chain([place]))
+            let place = format!("{}-{}", span.start, span.end - 1);
+            let mut response = Response::new(Full::from(part(&mut file, span)?));
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+            with_headers(response, [content_range(&place, file_bytes)])?
         }
-    }
+        None if is_compressed => {
+            let response = Response::new(Full::from(compressed(&mut file)?));
+            with_headers(response, [(header::CONTENT_ENCODING, "br".to_owned())])?
+        }
+        None => Response::new(Full::from(part(&mut file, 0..file_bytes)?)),
+    };
+    let common = [
+        (header::CONTENT_TYPE, content_type),
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::ACCEPT_RANGES, "bytes"),
+        (header::VARY, "Accept-Encoding"),
+        (header::ETAG, &tag),
+    ];
+    with_headers(
+        response,
+        common.map(|(name, value)| (name, value.to_owned())),
+    )
 }
 
-fn answer<R: Read>(
-    request: Request,
-    response: Response<R>,
-    headers: impl IntoIterator<Item = Header>,
-) -> Result<()> {
-    let response = headers.into_iter().fold(response, Response::with_header);
-    // A length, not chunks: pages show how much of the encoder has come.
-    Ok(request.respond(response.with_chunked_threshold(usize::MAX))?)
+fn content_range(place: &str, file_bytes: u64) -> (HeaderName, String) {
+    let value = format!("bytes {place}/{file_bytes}");
+    (header::CONTENT_RANGE, value)
 }
 
 /// What the request's headers ask for.
-struct Wanted {
+struct Wanted<'a> {
     takes_brotli: bool,
-    known_tag: Option<String>,
-    range: Option<String>,
+    known_tag: Option<&'a str>,
+    range: Option<&'a str>,
 }
 
-impl Wanted {
-    fn of(request: &Request) -> Self {
-        let value = |name: &'static str| {
-            let mut headers = request.headers().iter();
-            let found = headers.find(|header| header.field.equiv(name));
-            found.map(|header| header.value.as_str().to_owned())
-        };
-        let encodings = value("Accept-Encoding").unwrap_or_default();
+impl<'a> Wanted<'a> {
+    fn of(request: &'a HeaderMap) -> Self {
+        let value = |name| request.get(name).and_then(|value| value.to_str().ok());
+        let encodings = value(header::ACCEPT_ENCODING).unwrap_or_default();
         Self {
             takes_brotli: encodings.split(',').any(|name| name.trim() == "br"),
-            known_tag: value("If-None-Match"),
+            known_tag: value(header::IF_NONE_MATCH),
             // A part of another version than the browser has is of no use: such requests get the whole.
-            range: value("Range").filter(|_| value("If-Range").is_none()),
+            range: value(header::RANGE).filter(|_| !request.contains_key(header::IF_RANGE)),
         }
     }
 }
@@ -123,24 +118,18 @@ fn span(range: &str, file_bytes: u64) -> Option<Result<Range<u64>, Unsatisfiable
     })
 }
 
-fn part(mut file: File, span: Range<u64>) -> Result<Response<impl Read>> {
+fn part(file: &mut File, span: Range<u64>) -> Result<Vec<u8>> {
     file.seek(SeekFrom::Start(span.start))?;
-    let length = span.end - span.start;
-    let bytes = usize::try_from(length)?;
-    let body = file.take(length);
-    Ok(Response::new(
-        StatusCode(206),
-        Vec::new(),
-        body,
-        Some(bytes),
-        None,
-    ))
+    let mut bytes = Vec::new();
+    file.take(span.end - span.start).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
-fn compressed(content: &[u8]) -> std::io::Result<Vec<u8>> {
+fn compressed(file: &mut File) -> std::io::Result<Vec<u8>> {
     let mut body = Vec::new();
     let mut writer = brotli::CompressorWriter::new(&mut body, BUFFER_BYTES, QUALITY, WINDOW_BITS);
-    writer.write_all(content)?;
+    std::io::copy(file, &mut writer)?;
+    writer.flush()?;
     drop(writer);
     Ok(body)
 }
