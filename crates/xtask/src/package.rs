@@ -62,7 +62,7 @@ fn stamp(workspace: &Workspace) -> Result<Stamp> {
     let siskin = files::sha256(&binary::path(workspace, binary::SISKIN))?;
     let mut inputs = Inputs::new(&format!("packages 1 {VERSION} {siskin}"))
         .path(workspace.target(), "dist.stamp")?
-        .path(workspace.root(), "packages")?
+        .path(workspace.root(), "crates/cli/packages")?
         .path(workspace.root(), "crates")?
         .path(workspace.root(), "Cargo.toml")?
         .path(workspace.root(), "models/siskin-en")?;

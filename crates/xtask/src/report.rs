@@ -227,7 +227,10 @@ mod tests {
         ]);
         let lines: Vec<_> = table.lines().collect();
         assert_eq!(lines[1], "format       passed        1.5");
-        assert_eq!(lines[2], "rust         FAILED        1.5  8 passed, 1 failed");
+        assert_eq!(
+            lines[2],
+            "rust         FAILED        1.5  8 passed, 1 failed"
+        );
         assert_eq!(lines[3], "9 passed, 1 failed");
     }
 }

@@ -35,7 +35,7 @@ pub fn pack(workspace: &Workspace, contents: &Path, out: &Path) -> Result<()> {
 /// Fills `to` with the main package, which depends on exactly the `encoder` and on the commands of this
 /// version.
 fn package(workspace: &Workspace, encoder: &Value, to: &Path) -> Result<()> {
-    let source = workspace.root().join("packages/npm/siskin");
+    let source = workspace.root().join("crates/cli/packages/npm/siskin");
     copy_files(&source, &[MANIFEST, README], to)?;
     copy_licences(workspace, to)?;
     copy_runtime(workspace, &to.join("dist"))?;
@@ -61,7 +61,7 @@ fn package(workspace: &Workspace, encoder: &Value, to: &Path) -> Result<()> {
 
 /// Fills `to` with the encoder's package; returns its manifest.
 fn encoder(workspace: &Workspace, to: &Path) -> Result<Value> {
-    let source = workspace.root().join("packages/npm/encoder-en");
+    let source = workspace.root().join("crates/cli/packages/npm/encoder-en");
     copy_files(&source, &[MANIFEST], to)?;
     copy_encoder(workspace, to)?;
     copy_files(&workspace.encoder(), &[README], to)?;
@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn the_encoder_is_looked_for_under_its_packages_name() {
         let workspace = Workspace::locate().unwrap();
-        let manifest = read_manifest(&workspace.root().join("packages/npm/encoder-en")).unwrap();
+        let manifest =
+            read_manifest(&workspace.root().join("crates/cli/packages/npm/encoder-en")).unwrap();
         let lookup = fs::read_to_string(workspace.www().join("src/node/command.ts")).unwrap();
         assert!(lookup.contains(&format!("\"{}\"", text(&manifest, "name").unwrap())));
     }

@@ -12,9 +12,9 @@ use crate::workspace::Workspace;
 
 const MATURIN_VERSION: &str = "1.16.0";
 /// Folder of what the wheel is made from.
-const SOURCE: &str = "packages/pypi";
+const SOURCE: &str = "crates/cli/packages/pypi";
 /// The command's crate, as `pyproject.toml` has it.
-const CRATE: &str = "../../crates/cli/Cargo.toml";
+const CRATE: &str = "../../Cargo.toml";
 
 /// Builds the wheel for this platform into `out`.
 pub fn build(workspace: &Workspace, contents: &Path, out: &Path) -> Result<()> {
