@@ -36,7 +36,7 @@ fn search(site: &TempDir, query: &str, options: &[&str]) -> Value {
     let bundle = bundle.to_str().unwrap();
     let arguments = [&["search", "--json", bundle, query], options].concat();
     let run = siskin(&arguments);
-    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+    serde_json::from_str(&run.stdout).unwrap()
 }
 
 fn urls(answer: &Value) -> Vec<&str> {
