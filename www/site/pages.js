@@ -10,7 +10,21 @@ export const GROUPS = [
       page("offline", "www/site/guides/offline.md", "Without a connection"),
       page("node", "www/site/guides/node.md", "Node and the command line"),
       page("sites", "docs/sites.md", "Generators, siskin.toml"),
+      page("packages", "docs/packages.md", "npm, pip, cargo"),
+      page("search-box", "docs/search-box.md", "What the box looks like"),
       page("api", "www/README.md", "Element and API"),
+    ],
+  },
+  {
+    name: "In your generator",
+    pages: [
+      page("integrations", "www/integrations/README.md", "All packages"),
+      page("mdbook", "www/integrations/mdbook/README.md", "mdBook"),
+      page("vitepress", "www/integrations/vitepress/README.md", "VitePress"),
+      page("starlight", "www/integrations/starlight/README.md", "Starlight, Astro"),
+      page("docusaurus", "www/integrations/docusaurus/README.md", "Docusaurus"),
+      page("mkdocs", "www/integrations/mkdocs/README.md", "MkDocs"),
+      page("sphinx", "www/integrations/sphinx/README.md", "Sphinx"),
     ],
   },
   {

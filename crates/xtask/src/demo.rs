@@ -12,11 +12,12 @@ use crate::workspace::Workspace;
 use crate::{binary, dist, files, npm, setup, sites};
 
 /// What the pages of the project's site are made from, besides its generator.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "README.md",
     "ARCHITECTURE.md",
     "docs",
     "www/README.md",
+    "www/integrations",
     "www/site",
     "tests/mismatch/README.md",
 ];
