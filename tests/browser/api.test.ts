@@ -81,12 +81,23 @@ test("an answer has the command line's fields", async () => {
     const answer = await search.query("unsafe", { limit: 1 });
     search.close();
     return { ...answer, result: Object.keys(answer.results[0]).sort() };`);
-  const fields = ["mode", "query", "result", "results", "suggestions", "took_ms", "total"];
+  const fields = [
+    "facets",
+    "mode",
+    "query",
+    "result",
+    "results",
+    "suggestions",
+    "took_ms",
+    "total",
+  ];
   assert.deepEqual(Object.keys(answer).sort(), fields);
   assert.deepEqual(answer.result, [
     "excerpt",
+    "filters",
     "heading",
     "matches",
+    "meta",
     "score",
     "sections",
     "title",

@@ -57,7 +57,10 @@ function checks(engine: Engine): void {
   ) =>
     test(name, async () => {
       const page = await Visit.open(running.driver, html, { prepare: stubEngine, ...setting });
-      await body(page);
+      await body(page).catch(async (error: unknown) => {
+        await page.close().catch(() => {});
+        throw error;
+      });
       await page.close({ expected });
     });
   /** The same with the real engine and the sample site. */

@@ -129,7 +129,7 @@ async function untilListening(port: number): Promise<void> {
 }
 
 async function endGroup(leader: ChildProcess): Promise<void> {
-  if (leader.pid === undefined || leader.exitCode !== null) return;
+  if (leader.pid === undefined || leader.exitCode !== null || leader.signalCode !== null) return;
   const ended = new Promise((resolve) => leader.once("exit", resolve));
   process.kill(-leader.pid, "SIGTERM");
   await ended;

@@ -12,6 +12,12 @@ import { launch, Tab } from "./harness.js";
 
 const KINDS = ["guide", "guide", "reference", "blog"];
 
+/** A value that would do harm as markup. */
+const MARKUP = "<img src=x onerror=hit=1>";
+
+/** Of the first page alone, which is a guide. */
+const MOOD = `<p data-siskin-filter="mood[title]" title="${MARKUP}"></p>`;
+
 const START = `<!doctype html><html lang="en"><meta name="siskin" content="noindex"><title>Start</title>
   <link rel="icon" href="data:,">
   <script type="module" src="/siskin/siskin.js"></script>
@@ -41,7 +47,7 @@ function page(number: number): string {
   const language = number === 7 ? "de" : "en";
   return `<!doctype html><html lang="${language}"><title>Train ${number}</title><main><h1>Train ${number}</h1>
     <img src="train.png" alt="A train"><p data-pagefind-filter="kind">${KINDS[number % 4]}</p>
-    <time data-pagefind-sort="date[datetime]" datetime="${2000 + number}"></time>
+    ${number === 0 ? MOOD : ""}<time data-pagefind-sort="date[datetime]" datetime="${2000 + number}"></time>
     <p>The train number ${number} runs on rails from the station to the harbour.`;
 }
 
@@ -92,6 +98,24 @@ test("the reader chooses by values with their counts, and takes a choice back", 
     );
     assert.equal(await tab.page.getByRole("group", { name: "author" }).count(), 0);
     assert.match(await facet.locator("button:focus").innerText(), /^reference/);
+  }));
+
+test("a choice that leaves nothing can be taken back by the keyboard", () =>
+  withTab(async (tab) => {
+    await tab.page
+      .locator("siskin-search")
+      .evaluate((box) => box.setAttribute("filters", "kind, mood"));
+    await tab.ask("train on rails");
+    const sad = tab.page.getByRole("button", { name: MARKUP });
+    await tab.page.getByRole("button", { name: "blog" }).click();
+    await sad.press("Enter");
+    await tab.note.getByText("No results").waitFor();
+    assert.equal(await sad.getAttribute("aria-pressed"), "true");
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("option").first().waitFor();
+    assert.equal(await sad.getAttribute("aria-pressed"), "false");
+    assert.equal(await sad.evaluate((button) => button.matches(":focus")), true);
+    assert.equal(await tab.page.evaluate("'hit' in globalThis"), false);
   }));
 
 test("the page itself may choose, and ask for all languages", () =>

@@ -53,7 +53,8 @@ async function load(bundle: string | URL): Promise<typeof import("./siskin.js")>
 function scriptIn(bundle: string | URL): URL {
   try {
     const folder = new URL(bundle, document.baseURI);
-    return new URL("siskin.js", new URL(folder.pathname.replace(/\/?$/, "/"), folder));
+    folder.pathname = folder.pathname.replace(/\/?$/, "/");
+    return new URL("siskin.js", folder);
   } catch (cause) {
     throw new SearchError("query", `\`${bundle}\` is not an address; name a folder.`, { cause });
   }

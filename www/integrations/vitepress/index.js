@@ -9,7 +9,6 @@ const SEARCH_BOX = fileURLToPath(new URL("./search-box.js", import.meta.url));
  * @type {typeof import("./index.d.ts").withSiskin} */
 export function withSiskin(config, options = {}) {
   const attributes = boxAttributes(options, PACKAGE);
-  const src = scriptAddress(config.base ?? "/");
   return {
     ...config,
     // VitePress would build the index of its own search.
@@ -17,6 +16,8 @@ export function withSiskin(config, options = {}) {
     vite: { ...config.vite, plugins: [...(config.vite?.plugins ?? []), searchBox(attributes)] },
     async transformHead(context) {
       const head = (await config.transformHead?.(context)) ?? [];
+      // The command's own --base counts more than the configuration's.
+      const src = scriptAddress(context.siteConfig.site.base);
       return [...head, ["script", { type: "module", src }]];
     },
     async buildEnd(site) {

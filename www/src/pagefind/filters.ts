@@ -66,6 +66,20 @@ export function addTags(counts: FilterCounts, tags: Tags, count: number): void {
 }
 
 function add(counts: FilterCounts, name: string, value: string, count: number): void {
-  counts[name] ??= {};
-  counts[name][value] = (counts[name][value] ?? 0) + count;
+  const values = own(counts, name) ?? {};
+  put(counts, name, put(values, value, (own(values, value) ?? 0) + count));
+}
+
+/** A value by a name that may be `constructor` or `__proto__`: names are the site's. */
+function own<T>(values: Record<string, T>, name: string): T | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
+function put<T>(values: Record<string, T>, name: string, value: T): Record<string, T> {
+  return Object.defineProperty(values, name, {
+    value,
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
 }

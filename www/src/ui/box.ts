@@ -1,9 +1,9 @@
 import {
   type Answer,
-  type Condition,
   MAXIMUM_LIMIT,
   type Mode,
   type Progress,
+  type QueryOptions,
   type Result,
   type Search,
 } from "../api.js";
@@ -33,6 +33,14 @@ const QUESTIONS = ["bundle", "mode", "limit"];
 /** What browsers report for keys that an input method consumes. */
 const COMPOSING_KEY_CODE = 229;
 
+/** What pages are chosen by. */
+type Chosen = Pick<QueryOptions, "filter" | "language" | "facets">;
+
+interface Question {
+  text: string;
+  chosen: Chosen;
+}
+
 /** What the page has begun before the box is there. */
 export interface Start {
   /** Opens the bundle. */
@@ -56,6 +64,8 @@ export class SearchBox {
   readonly #recent = new RecentSearches(() => localStorage);
   /** What is in the list. */
   #shown: Answer | undefined;
+  /** What its pages were chosen by. */
+  #chosenShown: Chosen = {};
   /** Results that the engine gave for it; of some the page was shown already. */
   #given = 0;
   #question = new AbortController();
@@ -163,10 +173,12 @@ export class SearchBox {
     this.#view.note(this.#view.isOpen ? "" : this.#phrases.words.loading, "busy");
     this.#view.show();
     const [first, ...others] = this.#modes();
-    const answer = await this.#query(text, first, signal);
+    const question = { text, chosen: this.#chosen() };
+    const answer = await this.#query(question, first, signal);
+    this.#chosenShown = question.chosen;
     this.#show(answer);
-    for (const mode of others) this.#refine(await this.#query(text, mode, signal));
-    if (this.#settings.mode === "table") await this.#refineWhenIdle(text, signal);
+    for (const mode of others) this.#refine(await this.#query(question, mode, signal));
+    if (this.#settings.mode === "table") await this.#refineWhenIdle(question, signal);
   }
 
   /** While the network still has to be loaded, tables answer first. */
@@ -176,21 +188,25 @@ export class SearchBox {
   }
 
   /** The network's answer, where the reader need not ask for it. Without it the tables' one stays. */
-  async #refineWhenIdle(text: string, signal: AbortSignal): Promise<void> {
+  async #refineWhenIdle(question: Question, signal: AbortSignal): Promise<void> {
     if (this.#settings.encoder === "off" || this.#session.lacksNetwork) return;
     if (!this.#session.hasNetwork) await whenIdle();
     if (signal.aborted) return;
     try {
-      this.#refine(await this.#query(text, "full", signal));
+      this.#refine(await this.#query(question, "full", signal));
     } catch {
       this.#session.lacksNetwork ||= !signal.aborted;
     }
   }
 
   /** Rejects with `aborted` when `signal` has fired. */
-  async #query(text: string, mode: Mode, signal: AbortSignal, first = 0): Promise<Answer> {
-    const { limit, language, filters } = this.#settings;
-    const chosen = { ...this.#chosen(), facets: filters.length > 0, language };
+  async #query(
+    { text, chosen }: Question,
+    mode: Mode,
+    signal: AbortSignal,
+    first = 0,
+  ): Promise<Answer> {
+    const { limit } = this.#settings;
     const options = { mode, limit, sections: SECTIONS, first, signal, ...chosen };
     const answer = await this.#session.query(text, options);
     signal.throwIfAborted();
@@ -198,10 +214,12 @@ export class SearchBox {
   }
 
   /** What the page and the reader choose pages by. */
-  #chosen(): { filter?: Condition } {
-    const conditions = [this.#settings.filter, this.#facets.condition];
+  #chosen(): Chosen {
+    const { filter, filters, language } = this.#settings;
+    const conditions = [filter, this.#facets.condition(filters)];
     const all = conditions.filter((condition) => condition !== undefined);
-    return all.length === 0 ? {} : { filter: { all } };
+    const chosen = { facets: filters.length > 0, language };
+    return all.length === 0 ? chosen : { ...chosen, filter: { all } };
   }
 
   /** The next results below those that are shown. */
@@ -212,7 +230,8 @@ export class SearchBox {
     let results: Result[];
     // Those that come may be of pages that are shown already.
     do {
-      more = await this.#query(shown.query, shown.mode, signal, this.#given);
+      const question = { text: shown.query, chosen: this.#chosenShown };
+      more = await this.#query(question, shown.mode, signal, this.#given);
       this.#given += more.results.length;
       results = append(shown.results, more.results);
     } while (more.results.length > 0 && results.length === shown.results.length);

@@ -1,4 +1,5 @@
 import type { Condition, Facet } from "../api.js";
+import { cut } from "./bounds.js";
 import { element } from "./nodes.js";
 
 /** Values of a filter that can be chosen at most: those of most pages. */
@@ -15,9 +16,10 @@ export class FacetBar {
     this.#changed = changed;
   }
 
-  /** What the reader has chosen: of each filter one of these values. */
-  get condition(): Condition | undefined {
-    const all = [...this.#chosen].map(([filter, values]): Condition => {
+  /** What the reader has chosen of the filters of these names: of each one of some values. */
+  condition(names: string[]): Condition | undefined {
+    const offered = [...this.#chosen].filter(([filter]) => names.includes(filter));
+    const all = offered.map(([filter, values]): Condition => {
       return { any: [...values].map((value) => ({ filter, value })) };
     });
     return all.length === 0 ? undefined : { all };
@@ -52,9 +54,14 @@ export class FacetBar {
       .sort((a, b) => b.pages - a.pages)
       .slice(0, MAXIMUM_VALUES);
     const offered = values.filter((value) => most.includes(value) || chosen?.has(value.value));
-    const name = element("span", { class: "filter", dir: "auto" }, filter);
+    const name = element("span", { class: "filter", dir: "auto" }, cut(filter));
     const buttons = offered.map((value) => this.#button(value, chosen));
-    return element("div", { role: "group", "aria-label": filter, part: "facet" }, name, ...buttons);
+    return element(
+      "div",
+      { role: "group", "aria-label": cut(filter), part: "facet" },
+      name,
+      ...buttons,
+    );
   }
 
   /** Beside a value that is chosen, others of its filter find nothing: their numbers are left out. */
@@ -66,18 +73,20 @@ export class FacetBar {
       part: "value",
       dir: "auto",
       "aria-pressed": String(is_chosen),
-      click: () => this.#toggle(filter, value),
     };
-    const button = element("button", attributes, value, ...count);
+    const button = element("button", attributes, cut(value), ...count);
+    button.addEventListener("click", () => this.#toggle(button, filter, value));
     button.dataset.key = `${filter}\n${value}`;
     return button;
   }
 
-  #toggle(filter: string, value: string): void {
+  #toggle(button: HTMLElement, filter: string, value: string): void {
     const values = this.#chosen.get(filter) ?? new Set();
     if (!values.delete(value)) values.add(value);
     if (values.size > 0) this.#chosen.set(filter, values);
     else this.#chosen.delete(filter);
+    // It shows at once, whatever becomes of the question.
+    button.ariaPressed = String(values.has(value));
     this.#changed();
   }
 }

@@ -31,10 +31,6 @@ export class Frame {
     this.root = host.attachShadow({ mode: "open", delegatesFocus: true });
     this.root.append(this.failure);
     this.root.adoptedStyleSheets = [sheet(css), this.#dark];
-    // The page sees the element as the keys' target, no input: it would take them for shortcuts.
-    this.input.addEventListener("keydown", (event) => {
-      if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
-    });
   }
 
   /** Puts the box in its place, once; a `hint` of the shortcut stands on a modal's button. */

@@ -40,6 +40,7 @@ export class View {
   readonly input: HTMLInputElement;
   readonly list = new ResultList((active) => this.#activated(active));
   readonly #frame: Frame;
+  readonly #facets: HTMLElement;
   readonly #note = element("p", { class: "note", part: "note" });
   readonly #retry: HTMLButtonElement;
   readonly #more: HTMLButtonElement;
@@ -55,6 +56,7 @@ export class View {
     gestures: Gestures,
   ) {
     this.#frame = frame;
+    this.#facets = facets;
     this.input = frame.input;
     for (const [name, value] of Object.entries(INPUT)) this.input.setAttribute(name, value);
     this.#retry = button("retry", words.retry, gestures.retry);
@@ -83,7 +85,9 @@ export class View {
   }
 
   show(): void {
-    this.#panel.hidden = this.list.isEmpty && this.#note.textContent === "";
+    // Filters stay, so that a choice which leaves nothing can be taken back.
+    const is_blank = this.list.isEmpty && this.#note.textContent === "";
+    this.#panel.hidden = is_blank && this.#facets.hidden;
     this.input.setAttribute("aria-expanded", String(this.isOpen && !this.list.isEmpty));
   }
 
@@ -171,7 +175,11 @@ export class View {
     });
     input.addEventListener("compositionend", () => gestures.input());
     input.addEventListener("focus", () => gestures.focus());
-    input.addEventListener("keydown", (event) => gestures.key(event));
+    input.addEventListener("keydown", (event) => {
+      gestures.key(event);
+      // The page sees the element as the keys' target, no input: it would take them for shortcuts.
+      if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+    });
     this.list.node.addEventListener("click", (event) => this.#chosen(event, gestures));
     const { root } = this.#frame;
     root.addEventListener("focusout", (event) => {

@@ -14,9 +14,10 @@ import type {
 import { SearchError, type SearchErrorCode } from "../../src/errors.js";
 import { addressOf, checkedBase } from "../../src/pagefind/address.js";
 import { excerptOf } from "../../src/pagefind/excerpt.js";
-import { conditionOf, type Tags, tagsOf } from "../../src/pagefind/filters.js";
+import { addFacets, conditionOf, type Tags, tagsOf } from "../../src/pagefind/filters.js";
 import { fragmentOf } from "../../src/pagefind/fragment.js";
 import { Pagefind } from "../../src/pagefind/instance.js";
+import type { FilterCounts } from "../../src/pagefind/shapes.js";
 
 const HOSTILE = `<img src=x onerror=alert(1)> & "quotes" 'n' needle`;
 const RULES = {
@@ -374,6 +375,26 @@ test("filters are read as Pagefind reads them", () => {
   };
   for (const filter of passing) assert.ok(passes(filter), JSON.stringify(filter));
   for (const filter of failing) assert.ok(!passes(filter), JSON.stringify(filter));
+});
+
+test("filters may be called what objects have of themselves", () => {
+  const counts: FilterCounts = {};
+  const facet = (filter: string, value: string) => ({ filter, value, found: 1, pages: 2 });
+  const facets = ["constructor", "__proto__", "toString"].flatMap((name) => [
+    facet("kind", name),
+    facet(name, "keys"),
+  ]);
+  addFacets(counts, facets, ({ found }) => found);
+  addFacets(counts, facets, ({ pages }) => pages);
+  const kinds = Object.entries(counts.kind ?? {});
+  assert.deepEqual(kinds, [
+    ["constructor", 3],
+    ["__proto__", 3],
+    ["toString", 3],
+  ]);
+  assert.equal(Object.keys(counts).length, 4);
+  assert.equal(typeof Object.keys, "function");
+  assert.ok(!("keys" in {}));
 });
 
 test("nothing in a page becomes markup", () => {

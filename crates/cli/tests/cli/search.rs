@@ -47,7 +47,7 @@ fn json_has_the_documented_form() {
     assert_eq!(
         keys(result),
         [
-            "excerpt", "heading", "matches", "score", "sections", "title", "url"
+            "excerpt", "filters", "heading", "matches", "meta", "score", "sections", "title", "url"
         ]
     );
     assert_eq!(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Literal
+from urllib.parse import urlsplit
 
 import siskin_integration
 from mkdocs.config.base import ConfigErrors, ConfigWarnings
@@ -33,11 +34,13 @@ siskin-search::part(button) { padding: .3em .6em; }
 class SiskinPlugin(BasePlugin):
     """Its options are the attributes of ``<siskin-search>``, as Siskin's documentation describes them."""
 
+    #: Whether ``mkdocs serve`` runs. It reads the options anew at every change, and tells its name once.
+    served = False
+
     def load_config(
         self, options: dict, config_file_path: str | None = None
     ) -> tuple[ConfigErrors, ConfigWarnings]:
         """Takes the options over; MkDocs prints what is wrong with them."""
-        self.served = False
         try:
             self.box = siskin_integration.box(options)
         except SiskinError as error:
@@ -56,7 +59,7 @@ class SiskinPlugin(BasePlugin):
         """The page that is shown at any address, 404.html, with the box."""
         if template_name != "404.html":
             return output
-        base = config.site_url or "/"
+        base = urlsplit(config.site_url or "/").path
         return self._with_box(output, f"{base.rstrip('/')}/{SCRIPT}")
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
