@@ -276,18 +276,20 @@ impl Attributes {
     #[must_use]
     pub fn in_language(&self, tag: &str, pages: usize) -> Option<Vec<bool>> {
         let first = |tag: &'_ str| tag.split('-').next().map_or(0, str::len);
-        let mut exact = self.languages_of_pages().map(|(known, _)| known);
-        let exact = exact.any(|known| known.eq_ignore_ascii_case(tag));
+        let same = |known: &str| known.eq_ignore_ascii_case(tag);
+        let exact = self.languages_of_pages().any(|(known, _)| same(known));
+        let is_meant = |known: &str| match exact {
+            true => same(known),
+            false => known[..first(known)].eq_ignore_ascii_case(&tag[..first(tag)]),
+        };
         let mut wanted = vec![true; pages];
         let mut found = false;
-        for (known, list) in self.languages_of_pages() {
-            let is_meant = match exact {
-                true => known.eq_ignore_ascii_case(tag),
-                false => known[..first(known)].eq_ignore_ascii_case(&tag[..first(tag)]),
-            };
-            found |= is_meant;
-            for &page in list {
-                wanted[page as usize] = is_meant;
+        // A page may be in several languages: those that are meant have the last word.
+        for meant in [false, true] {
+            let languages = self.languages_of_pages();
+            for (_, list) in languages.filter(|(known, _)| is_meant(known) == meant) {
+                list.iter().for_each(|&page| wanted[page as usize] = meant);
+                found |= meant;
             }
         }
         found.then_some(wanted)
@@ -577,6 +579,14 @@ mod tests {
         assert_eq!(pages("de-AT"), Some(vec![1, 2]));
         assert_eq!(pages("de"), Some(vec![1, 2]));
         assert_eq!(pages("fr"), None);
+    }
+
+    #[test]
+    fn a_page_in_several_languages_is_found_in_each() {
+        let both = page("", &[("language", "de"), ("language", "en")], "", 1.0);
+        let site = Attributes::of(&[&both, &page("", &[("language", "en")], "", 1.0)]);
+        assert_eq!(site.in_language("de", 2), Some(vec![true, false]));
+        assert_eq!(site.in_language("en", 2), Some(vec![true, true]));
     }
 
     #[test]
