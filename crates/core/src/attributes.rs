@@ -144,7 +144,8 @@ impl Attributes {
         }
         let has_own = filters.keys().any(|(name, _)| name == LANGUAGE);
         let languages = by_language(numbered());
-        if languages.len() > 1 && !has_own {
+        let tags = languages.keys().map(|(_, tag)| first_part(tag));
+        if tags.collect::<BTreeSet<_>>().len() > 1 && !has_own {
             filters.extend(languages);
         }
         let value = |((filter, value), pages): ((String, String), BTreeSet<u32>)| {
@@ -271,16 +272,17 @@ impl Attributes {
         }
     }
 
-    /// The pages in the language of this tag, with those that state none: by the whole tag, else by
-    /// its first part (`de` for `de-AT`), else `None`, for the site has other languages only.
+    /// The pages in the language of this tag, with those that state none; `None` where the site has
+    /// other languages only. `de-AT` means `de-AT` and `de`, where there is no `de-AT` all whose first
+    /// part is `de`; so does `de`.
     #[must_use]
     pub fn in_language(&self, tag: &str, pages: usize) -> Option<Vec<bool>> {
-        let first = |tag: &'_ str| tag.split('-').next().map_or(0, str::len);
         let same = |known: &str| known.eq_ignore_ascii_case(tag);
         let exact = self.languages_of_pages().any(|(known, _)| same(known));
-        let is_meant = |known: &str| match exact {
-            true => same(known),
-            false => known[..first(known)].eq_ignore_ascii_case(&tag[..first(tag)]),
+        let is_whole = |tag: &str| first_part(tag).len() == tag.len();
+        let is_meant = |known: &str| {
+            let is_near = is_whole(known) || is_whole(tag) || !exact || same(known);
+            is_near && first_part(known).eq_ignore_ascii_case(first_part(tag))
         };
         let mut wanted = vec![true; pages];
         let mut found = false;
@@ -302,7 +304,7 @@ impl Attributes {
         let key = self.sort.iter().find(|key| key.name == sort.key);
         let ranks = key.map_or(&[][..], |key| &key.ranks);
         let rank = |page: u32| match ranks.binary_search_by_key(&page, |(page, _)| *page) {
-            Ok(at) if sort.descending => u32::MAX - 1 - ranks[at].1,
+            Ok(at) if sort.descending => (u32::MAX - 1).saturating_sub(ranks[at].1),
             Ok(at) => ranks[at].1,
             Err(_) => u32::MAX,
         };
@@ -374,6 +376,11 @@ impl Choice {
     pub(crate) fn bonus(&self) -> &[(u32, f32)] {
         &self.bonus
     }
+}
+
+/// The language of a tag without region or script: `de` of `de-AT`.
+fn first_part(tag: &str) -> &str {
+    tag.split(['-', '_']).next().unwrap_or_default()
 }
 
 /// Pages by the tags of their languages in lower case, as values of [`LANGUAGE`].
@@ -587,6 +594,21 @@ mod tests {
         let site = Attributes::of(&[&both, &page("", &[("language", "en")], "", 1.0)]);
         assert_eq!(site.in_language("de", 2), Some(vec![true, false]));
         assert_eq!(site.in_language("en", 2), Some(vec![true, true]));
+    }
+
+    #[test]
+    fn regions_of_one_language_are_told_apart_only_beside_each_other() {
+        let tagged = |tags: &[&str]| {
+            let pages: Vec<Page> = tags.iter().map(|tag| page(tag, &[], "", 1.0)).collect();
+            Attributes::of(&pages.iter().collect::<Vec<_>>())
+        };
+        assert!(tagged(&["en", "en-US", "en_GB"]).is_empty());
+        let site = tagged(&["en", "en-US", "en-GB", "de"]);
+        let found = |tag| site.in_language(tag, 4).unwrap_or_default();
+        assert_eq!(found("en"), [true, true, true, false]);
+        assert_eq!(found("en-US"), [true, true, false, false]);
+        assert_eq!(found("en-AU"), [true, true, true, false]);
+        assert_eq!(found("de-CH"), [false, false, false, true]);
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn image(roots: &[ElementRef<'_>]) -> BTreeMap<String, String> {
     let image = images.find_map(|image| {
         let source = image
             .attr("src")
-            .filter(|source| fits(source, MOST_VALUE_BYTES))?;
+            .filter(|source| fits(source, MOST_VALUE_BYTES) && !source.starts_with("data:"))?;
         Some((source, image.attr("alt").unwrap_or_default()))
     });
     let Some((source, alt)) = image else {
