@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::Full;
@@ -26,6 +27,8 @@ use crate::failure::one_line;
 use crate::talk::{self, Talk};
 use crate::watch;
 
+/// Rest after a connection that could not be taken.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 const INDEX_FILE: &str = "index.html";
 const NOT_FOUND_FILE: &str = "404.html";
 
@@ -75,7 +78,7 @@ fn listen(host: IpAddr, port: u16) -> Result<TcpListener> {
     })
 }
 
-/// Answers whoever connects; returns only when nobody can connect any more.
+/// Answers whoever connects; returns only when it cannot begin to.
 fn answer_connections(listener: TcpListener, site: &Arc<Site>) -> std::io::Result<Infallible> {
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -84,7 +87,11 @@ fn answer_connections(listener: TcpListener, site: &Arc<Site>) -> std::io::Resul
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         loop {
-            let (stream, _) = listener.accept().await?;
+            let Ok((stream, _)) = listener.accept().await else {
+                // A caller that is gone already, or no file handle left: both pass.
+                thread::sleep(ACCEPT_PAUSE);
+                continue;
+            };
             let site = Arc::clone(site);
             tokio::spawn(async move {
                 let service = service_fn(|request| respond(Arc::clone(&site), request));
