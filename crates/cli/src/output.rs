@@ -2,7 +2,8 @@
 //!
 //! Everything is written to a hidden folder beside the output. When it is complete, two renames
 //! put it in place. A run that fails or is interrupted removes it, a run that was killed leaves it to the
-//! next.
+//! next. A hidden file beside both is locked from before the first to after the last change, so that of
+//! two runs at once the second is told to wait.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -15,8 +16,8 @@ use crate::interrupt::{self, writing};
 use crate::receipt::{RECEIPT_FILE, Receipt, Written};
 use crate::talk::Talk;
 
-/// A lock on this file in the hidden folder says that a run is at work there.
-const LOCK_FILE: &str = "siskin.lock";
+/// What the name of the locked file ends with.
+const LOCK_EXTENSION: &str = "siskin-lock";
 
 /// An output folder that may be written: absent, empty, or entirely ours.
 #[derive(Clone, Debug)]
@@ -42,11 +43,21 @@ impl Output {
         &self.folder
     }
 
-    /// The path of a hidden folder beside the output.
+    /// The path of a hidden folder or file beside the output.
     fn beside(&self, role: &str) -> PathBuf {
         let name = self.folder.file_name().unwrap_or_default();
         self.folder
             .with_file_name(format!(".{}.siskin-{role}", name.to_string_lossy()))
+    }
+
+    /// Where the new output is written.
+    fn partial(&self) -> PathBuf {
+        self.beside("partial")
+    }
+
+    /// The file that is locked while a run writes.
+    fn lock(&self) -> PathBuf {
+        self.partial().with_extension(LOCK_EXTENSION)
     }
 
     /// Where the output before this one waits while the new one takes its place.
@@ -70,7 +81,7 @@ impl Output {
         if has_receipt && !self.folder.exists() {
             return rename(&previous, &self.folder);
         }
-        remove(&previous, RECEIPT_FILE)
+        remove(&previous)
     }
 }
 
@@ -115,9 +126,9 @@ fn check_owner(folder: &Path) -> Result<()> {
 pub struct Staging {
     output: Output,
     folder: PathBuf,
-    /// Held for as long as this run writes.
-    lock: File,
     receipt: Receipt,
+    /// Let go of last.
+    _lock: Lock,
 }
 
 impl Staging {
@@ -126,21 +137,27 @@ impl Staging {
     /// # Errors
     /// When it cannot be made, or another run is writing the same output.
     pub fn create(output: Output) -> Result<Self> {
-        let folder = output.beside("partial");
-        interrupt::prepare(|folder| drop(remove(folder, LOCK_FILE)));
+        let folder = output.partial();
+        interrupt::prepare(|folder| {
+            let _ = remove(folder);
+            let _ = fs::remove_file(folder.with_extension(LOCK_EXTENSION));
+        });
         let lock = {
             let mut writing = writing();
-            let lock = lock(&folder)?;
+            let lock = Lock::take(output.lock())?;
+            claim(&folder)?;
             *writing = Some(folder.clone());
             lock
         };
         let staging = Self {
             output,
             folder,
-            lock,
             receipt: Receipt::empty(),
+            _lock: lock,
         };
         staging.output.recover()?;
+        // Another run may have been at work since the first look.
+        Output::check(&staging.output.folder)?;
         Ok(staging)
     }
 
@@ -170,10 +187,7 @@ impl Staging {
     /// When a folder cannot be renamed; the old output then stays where it was.
     pub fn put_in_place(self, talk: Talk) -> Result<Receipt> {
         let mut writing = writing();
-        let receipt = self.folder.join(RECEIPT_FILE);
-        fs::write(&receipt, self.receipt.to_json()?)
-            .with_context(|| format!("cannot write {}", receipt.display()))?;
-        fs::remove_file(self.folder.join(LOCK_FILE)).context("cannot finish the index")?;
+        write_receipt(&self.folder, &self.receipt)?;
         self.swap(talk)?;
         *writing = None;
         drop(writing);
@@ -190,7 +204,7 @@ impl Staging {
             rename(&previous, output)?;
             return Err(error);
         }
-        if let Err(error) = remove(&previous, RECEIPT_FILE) {
+        if let Err(error) = remove(&previous) {
             talk.problem(&format!("the older index stays: {}", one_line(&error)));
         }
         Ok(())
@@ -200,43 +214,70 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         *writing() = None;
-        let _ = self.lock.unlock();
         if self.folder.exists() {
-            let _ = remove(&self.folder, LOCK_FILE);
+            let _ = remove(&self.folder);
         }
     }
 }
 
-/// Makes `folder` or clears what a killed run left there, and locks it.
-fn lock(folder: &Path) -> Result<File> {
-    let cannot = || format!("cannot write {}", folder.display());
-    let path = folder.join(LOCK_FILE);
-    let is_ours = path.exists() || folder.join(RECEIPT_FILE).exists();
-    if folder.exists() && !is_ours && !is_empty(folder)? {
+/// A locked file, removed when dropped: for as long as it is held, no other run writes the same output.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    fn take(path: PathBuf) -> Result<Self> {
+        let cannot = || format!("cannot write {}", path.display());
+        loop {
+            let file = File::create(&path).with_context(cannot)?;
+            match file.try_lock() {
+                // Another run may have removed the file between the two lines above.
+                Ok(()) if !path.exists() => {}
+                Ok(()) => return Ok(Self { path, _file: file }),
+                Err(TryLockError::WouldBlock) => bail!(
+                    "another siskin index is writing beside {}; wait until it is done",
+                    path.display()
+                ),
+                Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Makes `folder` or clears what a killed run left there, and marks it as ours.
+fn claim(folder: &Path) -> Result<()> {
+    if folder.exists() && !folder.join(RECEIPT_FILE).exists() && !is_empty(folder)? {
         bail!(
             "{} is in the way and not ours; move or remove it",
             folder.display()
         );
     }
+    let cannot = || format!("cannot write {}", folder.display());
     fs::create_dir_all(folder).with_context(cannot)?;
-    let lock = File::create(&path).with_context(cannot)?;
-    match lock.try_lock() {
-        Ok(()) => clear(folder, LOCK_FILE).with_context(cannot).map(|()| lock),
-        Err(TryLockError::WouldBlock) => bail!(
-            "another siskin index is writing beside {}; wait until it is done",
-            folder.display()
-        ),
-        Err(TryLockError::Error(error)) => Err(error).with_context(cannot),
-    }
+    clear(folder).with_context(cannot)?;
+    write_receipt(folder, &Receipt::empty())
 }
 
-/// Removes everything in `folder` but the file `kept`.
-fn clear(folder: &Path, kept: &str) -> io::Result<()> {
+fn write_receipt(folder: &Path, receipt: &Receipt) -> Result<()> {
+    let path = folder.join(RECEIPT_FILE);
+    fs::write(&path, receipt.to_json()?).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Removes everything in `folder` but the receipt, which marks it as ours.
+fn clear(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             fs::remove_dir_all(entry.path())?;
-        } else if entry.file_name() != kept {
+        } else if entry.file_name() != RECEIPT_FILE {
             fs::remove_file(entry.path())?;
         }
     }
@@ -248,11 +289,11 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
         .with_context(|| format!("cannot rename {} to {}", from.display(), to.display()))
 }
 
-/// Removes `folder`; the file `mark` goes last, so that what a killed run leaves is known as ours.
-fn remove(folder: &Path, mark: &str) -> Result<()> {
+/// Removes `folder`; the receipt goes last, so that what a killed run leaves is known as ours.
+fn remove(folder: &Path) -> Result<()> {
     let remove = || -> io::Result<()> {
-        clear(folder, mark)?;
-        match fs::remove_file(folder.join(mark)) {
+        clear(folder)?;
+        match fs::remove_file(folder.join(RECEIPT_FILE)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => fs::remove_dir(folder),
         }
@@ -269,6 +310,8 @@ fn is_empty(folder: &Path) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
+    use std::time::Duration;
     use tempfile::tempdir;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -318,7 +361,8 @@ mod tests {
         let site = tempdir().unwrap();
         let left = site.path().join(".siskin.siskin-partial");
         fs::create_dir_all(left.join("encoder")).unwrap();
-        fs::write(left.join(LOCK_FILE), "").unwrap();
+        fs::write(left.join(RECEIPT_FILE), "{}").unwrap();
+        fs::write(site.path().join(".siskin.siskin-lock"), "").unwrap();
         fs::write(left.join("encoder/half"), "x").unwrap();
         let mut staging = staging(&site.path().join("siskin")).unwrap();
         staging.write("a.bin", b"a").unwrap();
@@ -384,6 +428,38 @@ mod tests {
         );
         drop(first);
         assert!(staging(&output).is_ok());
+    }
+
+    #[test]
+    fn of_many_runs_at_once_each_is_finished_or_told_to_wait() {
+        let site = tempdir().unwrap();
+        let output = Output::check(&site.path().join("siskin")).unwrap();
+        let run = &|run: usize| {
+            let mut refused = 0;
+            for turn in 0..20 {
+                let mut staging = loop {
+                    match Staging::create(output.clone()) {
+                        Ok(staging) => break staging,
+                        Err(error) => {
+                            let error = error.to_string();
+                            assert!(error.starts_with("another siskin index"), "{error}");
+                            refused += 1;
+                            thread::sleep(Duration::from_millis(1));
+                        }
+                    }
+                };
+                staging.write(&format!("{run}-{turn}"), b"a").unwrap();
+                staging.put_in_place(Talk::Quiet).unwrap();
+            }
+            refused
+        };
+        let refused: u32 = thread::scope(|scope| {
+            let runs: Vec<_> = (0..3).map(|name| scope.spawn(move || run(name))).collect();
+            runs.into_iter().map(|run| run.join().unwrap()).sum()
+        });
+        assert!(refused > 0, "no two runs met");
+        assert_eq!(names(output.folder()).len(), 2);
+        assert_eq!(names(site.path()), ["siskin"]);
     }
 
     #[test]
