@@ -64,8 +64,8 @@ pub struct FilterValue {
 }
 
 impl Condition {
-    /// Reads `{filter, value}`, `{all: […]}`, `{any: […]}` or `{none: […]}`; what it is not is told by
-    /// [`Reading::misfit`].
+    /// Reads `{filter, value}`, `{all: […]}`, `{any: […]}` or `{none: […]}`, one of them; what it is not is
+    /// told by [`Reading::misfit`].
     #[must_use]
     pub fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
         Self::read_nested(fields, MOST_NESTED)
@@ -76,11 +76,20 @@ impl Condition {
             fields.misfit("filter");
             return Self::Is(FilterValue::default());
         }
+        let mut rules = Vec::new();
         for (name, rule) in [("all", Rule::All), ("any", Rule::Any), ("none", Rule::None)] {
             if let Some(parts) = fields.optional(name, Reading::objects) {
                 let parts = parts.iter().map(|part| Self::read_nested(part, depth - 1));
-                return Self::Of(rule, parts.collect());
+                rules.push(Self::Of(rule, parts.collect()));
             }
+        }
+        // More than one in an object would leave open how they belong together.
+        let value = fields.optional("filter", Reading::text);
+        if rules.len() + usize::from(value.is_some()) > 1 {
+            fields.misfit("filter");
+        }
+        if let Some(rule) = rules.pop() {
+            return rule;
         }
         Self::Is(FilterValue {
             filter: fields.text("filter"),
@@ -298,7 +307,7 @@ impl Attributes {
     }
 
     /// Pages in the order of a sort key, those without a value last; pages that are equal keep their
-    /// order. Pages as they are when no page has the key.
+    /// order.
     #[must_use]
     pub fn sorted(&self, order: &[u32], sort: Sort<'_>) -> Vec<u32> {
         let key = self.sort.iter().find(|key| key.name == sort.key);
@@ -311,6 +320,12 @@ impl Attributes {
         let places = (0..).zip(order).map(|(place, &page)| (place, rank(page)));
         let places = top::by_rank(places).into_iter();
         places.map(|place| order[place as usize]).collect()
+    }
+
+    /// Whether any page has a value of this sort key.
+    #[must_use]
+    pub fn has_sort_key(&self, name: &str) -> bool {
+        self.sort.iter().any(|key| key.name == name)
     }
 
     /// Every value of every filter, and how many of the pages `found` have it.
@@ -517,6 +532,8 @@ mod tests {
     fn what_is_no_condition_is_told() {
         assert!(condition(json!({"filter": "kind"})).is_none());
         assert!(condition(json!({"any": "guide"})).is_none());
+        assert!(condition(json!({"all": [], "none": []})).is_none());
+        assert!(condition(json!({"filter": "kind", "value": "guide", "none": []})).is_none());
         let mut deep = json!({"all": []});
         for _ in 0..MOST_NESTED {
             deep = json!({"all": [deep]});

@@ -30,6 +30,7 @@ use crate::text::{Analyzer, Term};
 use crate::top;
 use crate::uhd::{Lists, Map};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -427,7 +428,11 @@ impl Engine {
             None => (query.first, end - query.first),
         };
         let most = end - passed_over;
-        let (order, found) = order(&ranked, query, attributes);
+        let Ordered {
+            order,
+            found,
+            total,
+        } = order(&ranked, query, attributes);
         for &page in order.iter().skip(passed_over) {
             if results.len() == most || results.len() + wanted.misses() == at_once {
                 break;
@@ -441,7 +446,7 @@ impl Engine {
         }
         let total = match results.len() < most && ranked.quoted.is_some() {
             true => results.len(),
-            false => found,
+            false => total,
         };
         results.drain(..results.len().min(query.first - passed_over));
         let attributes = attributes.filter(|_| query.facets);
@@ -449,7 +454,7 @@ impl Engine {
             total,
             results,
             suggestions: ranked.query.suggestions.clone(),
-            facets: attributes.map_or_else(Vec::new, |all| all.facets(&ranked.scores.found)),
+            facets: attributes.map_or_else(Vec::new, |all| all.facets(&found)),
         }))
     }
 
@@ -593,22 +598,28 @@ impl Engine {
     }
 
     /// The shards of codes that hold the best pages of the first stage, `count` of them; more where
-    /// these hold few pages, or pages have to be looked through for phrases.
+    /// these hold few pages, or pages have to be looked through for phrases. Where a filter leaves but
+    /// some pages of each, twice as many.
     fn best_code_shards(&self, ranked: &Ranked, count: usize) -> Vec<ShardId> {
         let codes = &self.manifest.shards.codes;
         let mut chosen = Vec::new();
-        let mut pages = 0;
+        let (mut pages, mut candidates) = (0, 0);
         let pages_to_look_through = ranked.quoted.as_ref().map_or(0, |_| quoted::MOST_PAGES);
         for (at, page) in ranked.best().into_iter().enumerate() {
+            let enough_shards = match candidates < LEAST_CANDIDATES {
+                true => 2 * count,
+                false => count,
+            };
             let enough = pages >= LEAST_CANDIDATES && at >= pages_to_look_through;
-            if enough && chosen.len() >= count {
+            if enough && chosen.len() >= enough_shards {
                 break;
             }
             let id = of_page(codes, Kind::Codes, page);
             if !chosen.contains(&id) {
                 chosen.push(id);
                 let its = self.pages_of_codes(id);
-                pages += its.filter(|page| ranked.may_be_found(*page)).count();
+                pages += its.len();
+                candidates += its.filter(|page| ranked.may_be_found(*page)).count();
             }
         }
         chosen
@@ -888,22 +899,46 @@ fn wanted_or<T>(wanted: Wanted, done: impl FnOnce() -> T) -> Step<T> {
     }
 }
 
-/// The pages found in the order that is wanted, as far as they are, and how many they are. By a sort
-/// key come the best pages only: a question finds every page that has to do with it at all, and those
-/// would come first by chance.
-fn order(ranked: &Ranked, query: &Query<'_>, attributes: Option<&Attributes>) -> (Vec<u32>, usize) {
+/// Pages found.
+struct Ordered<'a> {
+    /// As they are wanted, as far as they are.
+    order: Vec<u32>,
+    /// Which pages of the site are found.
+    found: Cow<'a, [bool]>,
+    /// How many these are.
+    total: usize,
+}
+
+/// The pages found in the order that is wanted. By a sort key come the best pages only: a question finds
+/// every page that has to do with it at all, and those would come first by chance. By a key that no page
+/// has nothing is sorted.
+fn order<'a>(
+    ranked: &'a Ranked,
+    query: &Query<'_>,
+    attributes: Option<&Attributes>,
+) -> Ordered<'a> {
     let end = query.first.saturating_add(query.limit);
-    let found = ranked.scores.count();
-    let Some((sort, attributes)) = query.sort.zip(attributes) else {
-        return (ranked.order(end), found);
+    let found = &ranked.scores.found;
+    let sort = query.sort.zip(attributes);
+    let Some((sort, attributes)) = sort.filter(|(sort, all)| all.has_sort_key(sort.key)) else {
+        return Ordered {
+            order: ranked.order(end),
+            found: found.into(),
+            total: ranked.scores.count(),
+        };
     };
     let most = match ranked.query.words.is_empty() {
-        true => found,
-        false => found.min(MOST_SORTED),
+        true => found.len(),
+        false => MOST_SORTED,
     };
-    let mut order = attributes.sorted(&ranked.order(most), sort);
-    order.truncate(most);
-    (order, most)
+    let best = ranked.order(most);
+    let mut is_best = vec![false; found.len()];
+    best.iter().for_each(|&page| is_best[page as usize] = true);
+    Ordered {
+        order: attributes.sorted(&best, sort),
+        found: is_best.into(),
+        total: best.len(),
+    }
 }
 
 fn shard(kind: Kind, number: u32) -> ShardId {

@@ -6,9 +6,11 @@ mod site;
 
 use proptest::prelude::*;
 use siskin_core::attributes::{Condition, FilterValue, Sort};
-use siskin_core::build::Bundle;
+use siskin_core::build::{Bundle, ShardSizes};
+use siskin_core::container::Kind;
 use siskin_core::page::Weight;
-use siskin_core::search::{Answer, Engine, Mode, Query, SearchResult};
+use siskin_core::search::{Answer, Engine, Mode, Query, SearchResult, Step};
+use siskin_core::shards::ShardSize;
 use site::{PageWords, WORDS, ask, bundle, bundle_of, tiny_shards};
 
 fn pages() -> impl Strategy<Value = Vec<PageWords>> {
@@ -99,6 +101,69 @@ proptest! {
             prop_assert_eq!(listed.results.iter().map(number).collect::<Vec<_>>(), expected);
         }
     }
+}
+
+#[test]
+fn by_a_sort_key_come_the_best_pages_and_their_values_are_counted() {
+    let bundle = bundle(&vec![vec![vec![0]]; 90], tiny_shards()).unwrap();
+    let all = Query {
+        text: WORDS[0],
+        facets: true,
+        ..Query::default()
+    };
+    let by = |key| Query {
+        sort: Some(Sort {
+            key,
+            descending: false,
+        }),
+        ..all
+    };
+    let counts = |query: &Query<'_>| {
+        let answer = answer(&bundle, query);
+        (answer.total, answer.facets[0].found)
+    };
+    let odd = |pages: usize| (0..pages).filter(|&number| is_odd(number)).count();
+    assert_eq!(counts(&all), (90, odd(90)));
+    assert_eq!(counts(&by("date")), (50, odd(50)));
+    assert_eq!(counts(&by("colour")), (90, odd(90)), "no page has it");
+}
+
+#[test]
+fn a_filter_that_leaves_few_pages_of_each_shard_fetches_twice_the_shards_at_most() {
+    let shards = ShardSizes {
+        codes: ShardSize {
+            target_bytes: 40,
+            most: 99,
+        },
+        ..tiny_shards()
+    };
+    let bundle = bundle(&vec![vec![vec![0, 1]; 2]; 400], shards).unwrap();
+    let fetched = |query: &Query<'_>| {
+        let mut engine = Engine::new(bundle.manifest.clone());
+        let mut codes = 0;
+        while let Step::Needs(needs) = engine.search(query).unwrap() {
+            for need in &needs {
+                codes += usize::from(need.shard.kind == Kind::Codes);
+                site::add_need(&mut engine, &bundle, need).unwrap();
+            }
+        }
+        codes
+    };
+    let odd = odd();
+    let all = Query {
+        text: WORDS[0],
+        ..Query::default()
+    };
+    let filtered = Query {
+        filter: Some(&odd),
+        ..all
+    };
+    assert_eq!(bundle.manifest.shards.codes.len(), 40);
+    assert_eq!(
+        (fetched(&all), fetched(&filtered)),
+        (6, 12),
+        "13 hold 50 pages of the filter"
+    );
 }
 
 #[test]
