@@ -141,7 +141,12 @@ fn items(element: ElementRef<'_>, names: [&str; 2]) -> Vec<(String, String)> {
     let mut items = Vec::new();
     let mut rest = stated(element.value(), names).unwrap_or_default();
     while !rest.is_empty() {
-        let end = rest.find([',', ':']).unwrap_or(rest.len());
+        let mut is_in_brackets = false;
+        let end = rest.find(|character| {
+            is_in_brackets = character == '[' || is_in_brackets && character != ']';
+            !is_in_brackets && matches!(character, ',' | ':')
+        });
+        let end = end.unwrap_or(rest.len());
         let (item, after) = rest.split_at(end);
         let value;
         (value, rest) = match after.strip_prefix(':') {
@@ -192,13 +197,14 @@ mod tests {
     fn values_are_texts_attributes_or_written_out() {
         let said = said(
             "<head><meta data-siskin-filter='author[content]' content='Ada'></head>\
-             <body><p data-pagefind-filter='tag, kind[data-kind], place:Paris, Texas' data-kind=guide> a  tag </p>\
+             <body><p data-pagefind-filter='tag, kind[data-kind], area[xml:lang], place:Paris, Texas' data-kind=guide xml:lang=de> a  tag </p>\
              <main><h1>T</h1><time data-siskin-sort='date[datetime]' datetime=2024-05-01>May</time>\
              <p data-siskin-sort='date:later' data-siskin-meta='by:Ada'>x",
         );
         assert_eq!(
             pairs(&said.attributes.filters),
             [
+                "area=de",
                 "author=Ada",
                 "kind=guide",
                 "place=Paris, Texas",
