@@ -265,6 +265,7 @@ pub struct EvalArguments {
 Examples:
   siskin eval-site public --queries questions.tsv
   siskin eval-site public --queries questions.tsv --mode words,table,full --json
+  siskin eval-site public --queries questions.tsv --pagefind ../old/pagefind
 
 A line of the file is a question, a tab, and the addresses of the pages that answer it with spaces
 between, as in the site: /guide/abort.html. Exit codes: 0 all found, 1 some question has none of its
@@ -285,6 +286,13 @@ pub struct EvalSiteArguments {
     /// Folder with the encoder for mode full [default: the index's own].
     #[arg(long, value_name = "DIR")]
     pub encoder: Option<PathBuf>,
+    /// Folder of a Pagefind index to compare with, asked by its own script, which needs Node.js
+    /// [default: SITE/pagefind, if one is there].
+    #[arg(long, value_name = "DIR", conflicts_with = "no_pagefind")]
+    pub pagefind: Option<PathBuf>,
+    /// Compare with no Pagefind index.
+    #[arg(long)]
+    pub no_pagefind: bool,
     /// Name every question whose pages were not found.
     #[arg(long, short)]
     pub verbose: bool,

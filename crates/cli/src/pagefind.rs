@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::resources;
 
 /// Folder within a site, named so by Pagefind.
-const FOLDER: &str = "pagefind";
+pub const FOLDER: &str = "pagefind";
 /// Name of the script, in the site as among the browser's files.
 pub const SCRIPT: &str = "pagefind.js";
 /// Where the script, as built, says that the bundle is: a JavaScript string, once in the file.
@@ -76,6 +76,13 @@ impl DropIn {
         fs::write(&partial, &self.content).with_context(cannot)?;
         fs::rename(&partial, &self.path).with_context(cannot)
     }
+}
+
+/// Whether `folder` holds an index that Pagefind wrote, with its own script.
+pub fn is_of_pagefind(folder: &Path) -> bool {
+    let script = fs::read(folder.join(SCRIPT));
+    folder.join(PAGEFIND_ENTRY).is_file()
+        && script.is_ok_and(|script| !script.starts_with(MARK.as_bytes()))
 }
 
 /// Refuses to replace a script that is neither Pagefind's nor ours.

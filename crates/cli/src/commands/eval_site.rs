@@ -1,4 +1,7 @@
-//! `siskin eval-site`: how well a site's owner's own questions are answered.
+//! `siskin eval-site`: how well a site's owner's own questions are answered, by Siskin and, where the site
+//! has its index, by Pagefind.
+
+mod pagefind;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -41,6 +44,7 @@ pub fn run(arguments: &EvalSiteArguments) -> Result<Outcome> {
     let mut report = Report {
         questions: questions.len(),
         modes: Vec::new(),
+        pagefind: None,
     };
     for mode in modes {
         let encoder = match mode {
@@ -50,6 +54,12 @@ pub fn run(arguments: &EvalSiteArguments) -> Result<Outcome> {
         let asked = ask_all(&bundle, mode, encoder.as_ref(), &questions, talk);
         report.modes.push(asked?);
     }
+    let texts: Vec<&str> = questions.iter().map(|question| &*question.text).collect();
+    report.pagefind = pagefind::rankings(arguments, &texts, DEPTH, talk)?.map(|rankings| {
+        let pages = |ranking: Vec<String>| ranking.iter().map(|url| page_of(url)).collect();
+        let rankings: Vec<Vec<String>> = rankings.into_iter().map(pages).collect();
+        Asked::new(&questions, &rankings)
+    });
     if arguments.printing.json {
         talk::print_json(&report)?;
     } else {
@@ -59,7 +69,7 @@ pub fn run(arguments: &EvalSiteArguments) -> Result<Outcome> {
     let missed = report
         .modes
         .last()
-        .is_some_and(|mode| !mode.missed.is_empty());
+        .is_some_and(|mode| !mode.asked.missed.is_empty());
     Ok(if missed {
         Outcome::Problems
     } else {
@@ -135,7 +145,10 @@ fn ask_all(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(ModeReport::new(mode, questions, &rankings))
+    Ok(ModeReport {
+        mode,
+        asked: Asked::new(questions, &rankings),
+    })
 }
 
 fn ranking(
@@ -162,11 +175,21 @@ fn ranking(
 struct Report {
     questions: usize,
     modes: Vec<ModeReport>,
+    /// What Pagefind finds; none where the site has no index of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pagefind: Option<Asked>,
 }
 
 #[derive(Debug, Serialize)]
 struct ModeReport {
     mode: Mode,
+    #[serde(flatten)]
+    asked: Asked,
+}
+
+/// How well the questions were answered.
+#[derive(Debug, Serialize)]
+struct Asked {
     /// Questions by the rank up to which one of their pages was found: `{"1": …, "3": …, "10": …}`.
     found: BTreeMap<usize, usize>,
     #[serde(flatten)]
@@ -183,8 +206,8 @@ struct Missed {
     first: Option<String>,
 }
 
-impl ModeReport {
-    fn new(mode: Mode, questions: &[Question], rankings: &[Vec<String>]) -> Self {
+impl Asked {
+    fn new(questions: &[Question], rankings: &[Vec<String>]) -> Self {
         let (mut found, mut metrics, mut missed) = (BTreeMap::new(), Vec::new(), Vec::new());
         for (question, ranking) in questions.iter().zip(rankings) {
             let rank = ranking.iter().position(|url| question.pages.contains(url));
@@ -208,21 +231,19 @@ impl ModeReport {
             metrics.push(Metrics::of_ranking(&ids, &judgments));
         }
         Self {
-            mode,
             found,
             metrics: Metrics::mean(&metrics),
             missed,
         }
     }
 
-    fn row(&self, questions: usize) -> String {
+    fn row(&self, name: &str, questions: usize) -> String {
         let count = |depth: usize| {
             let found = self.found.get(&depth).copied().unwrap_or_default();
             format!("{found}/{questions}")
         };
         format!(
-            "{:<8}{:>10}{:>10}{:>11}{:>10.3}{:>10.3}\n",
-            self.mode.to_string(),
+            "{name:<8}{:>10}{:>10}{:>11}{:>10.3}{:>10.3}\n",
             count(1),
             count(3),
             count(DEPTH),
@@ -231,13 +252,13 @@ impl ModeReport {
         )
     }
 
-    fn missed_text(&self, named: usize) -> String {
+    fn missed_text(&self, mode: Mode, named: usize) -> String {
         let entry = |missed: &Missed| {
             let first = missed.first.as_deref().unwrap_or("nothing found");
             let expected = missed.expected.join(" ");
             format!("{}: expected {expected}, first is {first}", missed.question)
         };
-        let finding = format!("not among the first {DEPTH} in mode {}", self.mode);
+        let finding = format!("not among the first {DEPTH} in mode {mode}");
         listed(&finding, self.missed.iter().map(entry), named)
     }
 }
@@ -247,11 +268,16 @@ impl Report {
         let head = ["mode", "first", "first 3", "first 10", "mrr@10", "ndcg@10"];
         let [mode, first, three, ten, mrr, ndcg] = head;
         let mut text = format!("{mode:<8}{first:>10}{three:>10}{ten:>11}{mrr:>10}{ndcg:>10}\n");
-        for mode in &self.modes {
-            text += &mode.row(self.questions);
+        for ModeReport { mode, asked } in &self.modes {
+            text += &asked.row(&mode.to_string(), self.questions);
+        }
+        if let Some(asked) = &self.pagefind {
+            text += &asked.row("pagefind", self.questions);
         }
         let last = self.modes.last();
-        text + &last.map_or_else(String::new, |mode| mode.missed_text(named))
+        text + &last.map_or_else(String::new, |ModeReport { mode, asked }| {
+            asked.missed_text(*mode, named)
+        })
     }
 }
 
@@ -304,10 +330,10 @@ mod tests {
         };
         let ranking = ["/a/", "/b.html"].map(str::to_owned).to_vec();
         let questions = [question("/a/"), question("/b.html"), question("/c/")];
-        let report = ModeReport::new(Mode::Words, &questions, &vec![ranking; 3]);
+        let report = Asked::new(&questions, &vec![ranking; 3]);
         assert_eq!(report.found, [(1, 1), (3, 2), (10, 2)].into());
         assert_eq!(report.metrics.mrr_at_10, 0.5);
-        let missed = report.missed_text(1);
+        let missed = report.missed_text(Mode::Words, 1);
         assert!(missed.contains("expected /c/, first is /a/"), "{missed}");
     }
 }

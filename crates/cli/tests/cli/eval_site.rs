@@ -62,3 +62,24 @@ fn an_address_that_is_no_page_is_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn a_pagefind_index_that_is_none_is_refused_when_named_and_passed_over_when_found() {
+    let (site, mut arguments) = asked("mutex\t/guide/threads.html\n");
+    let found = site.path().join("pagefind");
+    fs::create_dir(&found).unwrap();
+    fs::write(found.join("pagefind-entry.json"), "{}").unwrap();
+    fs::write(found.join("pagefind.js"), "no script").unwrap();
+    let run = siskin(arguments.clone());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stderr.contains("not compared with Pagefind"), "{run:?}");
+    assert!(!run.stdout.contains("pagefind"), "{run:?}");
+    let run = siskin([arguments.clone(), vec!["--no-pagefind".into()]].concat());
+    assert!(!run.stderr.contains("Pagefind"), "{run:?}");
+    arguments.extend(["--pagefind".into(), site.path().join("guide")]);
+    let error = failure(arguments);
+    assert!(
+        error.contains("guide holds no index of Pagefind's"),
+        "{error}"
+    );
+}
