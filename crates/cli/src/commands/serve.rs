@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{self, HeaderMap, HeaderName};
+use hyper::http::uri::PathAndQuery;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -110,7 +111,9 @@ async fn respond<B: Body + Send + 'static>(
     request: Request<B>,
 ) -> Result<Response<Full<Bytes>>, tokio::task::JoinError> {
     let (parts, _) = request.into_parts();
-    let url = parts.uri.to_string();
+    // Proxies write the whole address, others its path.
+    let url = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let url = url.to_owned();
     let read = move || {
         site.respond(&parts.method, &url, &parts.headers)
             .unwrap_or_else(|error| text(StatusCode::INTERNAL_SERVER_ERROR, &one_line(&error)))
@@ -166,9 +169,9 @@ impl Site {
             _ => Answer::MethodNotAllowed,
         };
         Ok(match answer {
-            Answer::File(path) => file::respond(&path, headers)?,
+            Answer::File(path) => file::respond(&path, method, headers)?,
             Answer::NotFound(Some(page)) => {
-                let mut response = file::respond(&page, &HeaderMap::new())?;
+                let mut response = file::respond(&page, method, &HeaderMap::new())?;
                 *response.status_mut() = StatusCode::NOT_FOUND;
                 response
             }

@@ -93,6 +93,7 @@ fn files_come_with_their_types() {
         ("/siskin/core.wasm", "application/wasm", "wasm"),
         ("/siskin/dense-1.bin", "application/octet-stream", "bits"),
         ("/siskin/siskin.json", "application/json", "{}"),
+        ("http://x/siskin/siskin.json?a", "application/json", "{}"),
     ] {
         let (head, body) = ask(&server, &format!("GET {path}"), "");
         assert!(head.starts_with("http/1.1 200"), "{path}: {head}");
@@ -148,6 +149,7 @@ fn a_known_file_is_not_sent_again() {
         &format!("If-None-Match: {tag}\r\n"),
     );
     assert!(head.starts_with("http/1.1 304"), "{head}");
+    assert!(head.contains("cache-control: no-cache"), "{head}");
     assert_eq!(body, "");
 }
 
@@ -207,6 +209,9 @@ fn parts_of_files_are_sent() {
     let (head, _) = part("Range: bytes=4-\r\n");
     assert!(head.starts_with("http/1.1 416"), "{head}");
     assert!(head.contains("content-range: bytes */4"), "{head}");
+    let (head, _) = ask(&server, "HEAD /siskin/core.wasm", "Range: bytes=1-2\r\n");
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    assert!(head.contains("content-length: 4"), "{head}");
     for headers in [
         "Range: bytes=0-0,2-2\r\n",
         "Range: bytes=0-0\r\nIf-Range: \"x\"\r\n",

@@ -10,7 +10,7 @@ use anyhow::Result;
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName};
-use hyper::{Response, StatusCode};
+use hyper::{Method, Response, StatusCode};
 
 use super::{text, with_headers};
 
@@ -20,19 +20,20 @@ const WINDOW_BITS: u32 = 22;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// The file, its compressed text where the browser takes that, or the part that was asked for; nothing where
-/// the browser has it already.
+/// the browser has it already. Parts are for GET alone (RFC 9110, section 14.2).
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn respond(path: &Path, request: &HeaderMap) -> Result<Response<Full<Bytes>>> {
-    let wanted = Wanted::of(request);
+pub fn respond(path: &Path, method: &Method, request: &HeaderMap) -> Result<Response<Full<Bytes>>> {
+    let mut wanted = Wanted::of(request);
+    wanted.range = wanted.range.filter(|_| *method == Method::GET);
     let content_type = content_type(path);
     let is_compressed = wanted.takes_brotli && wanted.range.is_none() && is_text(content_type);
     let tag = entity_tag(path, is_compressed)?;
-    if wanted.known_tag == Some(&tag) {
+    if wanted.knows(&tag) {
         let mut response = Response::new(Full::default());
         *response.status_mut() = StatusCode::NOT_MODIFIED;
-        return with_headers(response, [(header::ETAG, tag)]);
+        return with_headers(response, common(&tag));
     }
     let mut file = File::open(path)?;
     let file_bytes = file.metadata()?.len();
@@ -53,18 +54,22 @@ pub fn respond(path: &Path, request: &HeaderMap) -> Result<Response<Full<Bytes>>
         }
         None => Response::new(Full::from(part(&mut file, 0..file_bytes)?)),
     };
-    let common = [
-        (header::CONTENT_TYPE, content_type),
-        (header::CACHE_CONTROL, "no-cache"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::ACCEPT_RANGES, "bytes"),
-        (header::VARY, "Accept-Encoding"),
-        (header::ETAG, &tag),
+    let response = with_headers(response, common(&tag))?;
+    let of_file = [
+        (header::CONTENT_TYPE, content_type.to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (header::ACCEPT_RANGES, "bytes".to_owned()),
     ];
-    with_headers(
-        response,
-        common.map(|(name, value)| (name, value.to_owned())),
-    )
+    with_headers(response, of_file)
+}
+
+/// What is said of a file that is sent, and of one that need not be.
+fn common(tag: &str) -> [(HeaderName, String); 3] {
+    [
+        (header::CACHE_CONTROL, "no-cache".to_owned()),
+        (header::VARY, "Accept-Encoding".to_owned()),
+        (header::ETAG, tag.to_owned()),
+    ]
 }
 
 fn content_range(place: &str, file_bytes: u64) -> (HeaderName, String) {
@@ -75,7 +80,7 @@ fn content_range(place: &str, file_bytes: u64) -> (HeaderName, String) {
 /// What the request's headers ask for.
 struct Wanted<'a> {
     takes_brotli: bool,
-    known_tag: Option<&'a str>,
+    known_tags: &'a str,
     range: Option<&'a str>,
 }
 
@@ -85,10 +90,17 @@ impl<'a> Wanted<'a> {
         let encodings = value(header::ACCEPT_ENCODING).unwrap_or_default();
         Self {
             takes_brotli: encodings.split(',').any(|name| name.trim() == "br"),
-            known_tag: value(header::IF_NONE_MATCH),
+            known_tags: value(header::IF_NONE_MATCH).unwrap_or_default(),
             // A part of another version than the browser has is of no use: such requests get the whole.
             range: value(header::RANGE).filter(|_| !request.contains_key(header::IF_RANGE)),
         }
+    }
+
+    fn knows(&self, tag: &str) -> bool {
+        let known = self.known_tags.split(',').map(str::trim);
+        known
+            .map(|known| known.strip_prefix("W/").unwrap_or(known))
+            .any(|known| known == tag || known == "*")
     }
 }
 
