@@ -123,6 +123,28 @@ test("an aborted run rejects as aborted and leaves the older index as it was", a
   assert.deepEqual(indexedState(), before);
 });
 
+test("files that never come, or fail to, end the run", async () => {
+  const output = project.path("never");
+  async function* endless() {
+    yield { path: "a.html", content: "<h1>A</h1>" };
+    await new Promise(() => {});
+  }
+  const controller = new AbortController();
+  const { signal } = controller;
+  const running = api.index(endless(), { output, signal });
+  const ended = assert.rejects(running, { name: "IndexError", code: "aborted" });
+  await setTimeout(100);
+  controller.abort();
+  await ended;
+  const lost = new Error("the source is gone");
+  async function* failing() {
+    yield { path: "a.html", content: "" };
+    throw lost;
+  }
+  await assert.rejects(api.index(failing(), { output }), lost);
+  assert.ok(!existsSync(output));
+});
+
 test("without the platform's package the error names it and the way out", async () => {
   const scope = project.path("node_modules/@siskin");
   const name = `${process.platform}-${process.arch}`;
@@ -134,6 +156,9 @@ test("without the platform's package the error names it and the way out", async 
     await assert.rejects(api.index(project.path("absent")), { code: "failed" });
     process.env.SISKIN_BINARY = project.path("absent");
     await assert.rejects(api.index(project.path("site")), { code: "unsupported" });
+    process.env.SISKIN_BINARY = "/bin/true";
+    const other = { code: "unsupported", message: /no report: it is of another version/ };
+    await assert.rejects(api.index(project.path("site")), other);
   } finally {
     delete process.env.SISKIN_BINARY;
     renameSync(join(scope, "elsewhere"), join(scope, name));

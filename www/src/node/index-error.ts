@@ -2,7 +2,7 @@
  *
  * - `failed`: the command could not do it; the message is its own.
  * - `options`: an option or a file's name is not valid; nothing was run.
- * - `unsupported`: there is no command for this platform, or it cannot be started.
+ * - `unsupported`: there is no command for this platform, it cannot be started, or is of another version.
  * - `aborted`: the caller's `AbortSignal` fired.
  */
 export type IndexErrorCode = "failed" | "options" | "unsupported" | "aborted";

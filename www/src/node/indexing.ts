@@ -91,9 +91,11 @@ export async function index(
   refuseForFiles(options);
   const folder = await mkdtemp(join(tmpdir(), "siskin-site-"));
   try {
-    await writeFiles(site, folder);
-    refuseAborted(options.signal);
+    await writeFiles(abortable(site, options.signal), folder);
     return await run(folder, options);
+  } catch (error) {
+    refuseAborted(options.signal);
+    throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -114,6 +116,33 @@ function refuseAborted(signal: AbortSignal | undefined): void {
   }
 }
 
+/** The files until the signal fires, even where the next one never comes. */
+async function* abortable(files: Files, signal: AbortSignal | undefined) {
+  const aborted = new Promise<never>((_, reject) => {
+    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  // Once the last file is there nobody waits for it.
+  aborted.catch(() => {});
+  const iterator = iteratorOf(files);
+  let step: IteratorResult<SourceFile> | undefined;
+  try {
+    for (;;) {
+      step = undefined;
+      step = await Promise.race([iterator.next(), aborted]);
+      if (step.done) return;
+      yield step.value;
+    }
+  } finally {
+    // Whoever makes the files may clean up; one that waits for ever is not waited for.
+    if (step?.done === false) await iterator.return?.();
+  }
+}
+
+function iteratorOf(files: Files): Iterator<SourceFile> | AsyncIterator<SourceFile> {
+  if (Symbol.asyncIterator in files) return files[Symbol.asyncIterator]();
+  return files[Symbol.iterator]();
+}
+
 async function run(site: string, options: IndexOptions): Promise<IndexReport> {
   const { program, env } = findCommand();
   const args = ["index", "--json", "--quiet", ...argumentsFor(options), "--", site];
@@ -121,17 +150,16 @@ async function run(site: string, options: IndexOptions): Promise<IndexReport> {
   const abort = () => child.kill();
   options.signal?.addEventListener("abort", abort);
   const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
-    child.on("error", reject);
+    child.on("error", (cause) => {
+      const message = `${program} cannot be run: ${cause.message}`;
+      reject(new IndexError("unsupported", message, { cause }));
+    });
     child.on("close", (code, signal) => resolve(code ?? signal));
   });
   try {
     const [result, talk, end] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
     refuseAborted(options.signal);
     return reportOf(end, result, talk);
-  } catch (error) {
-    if (error instanceof IndexError) throw error;
-    const message = `${program} cannot be run: ${(error as Error).message}`;
-    throw new IndexError("unsupported", message, { cause: error });
   } finally {
     options.signal?.removeEventListener("abort", abort);
   }
@@ -151,7 +179,16 @@ function argumentsFor(options: IndexOptions): string[] {
 }
 
 function reportOf(end: number | NodeJS.Signals | null, result: string, talk: string): IndexReport {
-  if (typeof end === "number" && DONE.includes(end)) return JSON.parse(result) as IndexReport;
+  if (typeof end === "number" && DONE.includes(end)) return parsed(result);
   const told = /^error: (.*)/m.exec(talk)?.[1] ?? talk.trim();
   throw new IndexError("failed", told || `siskin index ended with ${end}.`);
+}
+
+function parsed(result: string): IndexReport {
+  try {
+    return JSON.parse(result) as IndexReport;
+  } catch (cause) {
+    const message = "siskin index gave no report: it is of another version than this package.";
+    throw new IndexError("unsupported", message, { cause });
+  }
 }
