@@ -9,6 +9,7 @@ const MAXIMUM_MATCHES = 50;
 
 /** `text`, cut where it is longer than a reader would read. */
 export function cut(text: string, maximum_characters = MAXIMUM_CHARACTERS): string {
+  if (text.length <= maximum_characters) return text;
   // One more than is kept, at two units each: enough to see that there are more.
   const characters = Array.from(text.slice(0, 2 * (maximum_characters + 1)));
   if (characters.length <= maximum_characters) return characters.join("");

@@ -15,18 +15,23 @@ const MINIMUM_STEM = 3;
 /** Cuts `text` into stretches that are a match of `matches` and stretches that are not. */
 export function highlight(text: string, matches: Match[]): Segment[] {
   const segments: Segment[] = [];
+  const wanted = matches.map(({ kind, text }) => ({ kind, folded: fold(text) }));
   for (const part of text.split(pattern(matches))) {
-    const kind = matches.find((match) => isForm(fold(part), fold(match.text)))?.kind;
-    append(segments, part, kind);
+    const word = fold(part);
+    append(segments, part, wanted.find(({ folded }) => isForm(word, folded))?.kind);
   }
   return segments;
 }
+
+const WORD = /([\p{L}\p{N}_]+)/u;
 
 /** Finds matched texts that are more than a word (`Vec::push`, `--release`), and words. */
 function pattern(matches: Match[]): RegExp {
   const verbatim = matches
     .map((match) => match.text)
     .filter((text) => /[^\p{L}\p{N}_]/u.test(text));
+  // Made anew for every line it would cost more than the search.
+  if (verbatim.length === 0) return WORD;
   const escaped = verbatim.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   return new RegExp(`(${[...escaped, "[\\p{L}\\p{N}_]+"].join("|")})`, "iu");
 }
