@@ -12,7 +12,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds what a line of output counts: cargo's `test result: …` and Node's `# pass N`.
+    /// Adds what a line of output counts: cargo's `test result: …`, Node's `# pass N`, and `Ran N tests` of
+    /// Python's unittest, whose next line takes failures back: `FAILED (failures=N, errors=N)`.
     pub fn add_line(&mut self, line: &str) {
         if let Some(result) = line.trim_start().strip_prefix("test result: ") {
             self.passed += number_before(result, " passed");
@@ -20,6 +21,16 @@ impl Counts {
         } else if let Some(summary) = node_summary(line) {
             self.passed += number_after(summary, "pass ");
             self.failed += number_after(summary, "fail ");
+        } else if let Some(ran) = line.strip_prefix("Ran ") {
+            self.passed += number_before(ran, " test");
+        } else if let Some(failures) = line.strip_prefix("FAILED (") {
+            let failed = failures
+                .trim_end_matches(')')
+                .split(", ")
+                .map(|words| number_after(words, "failures=") + number_after(words, "errors="))
+                .sum();
+            self.passed = self.passed.saturating_sub(failed);
+            self.failed += failed;
         }
     }
 
@@ -181,9 +192,22 @@ mod tests {
     }
 
     #[test]
+    fn pythons_results_are_read_in_both_of_its_lines() {
+        let output = "....\nRan 7 tests in 0.1s\n\nOK\n\
+            Ran 5 tests in 0.1s\n\nFAILED (failures=1, errors=2, skipped=1)";
+        assert_eq!(
+            counts_of(output),
+            Counts {
+                passed: 9,
+                failed: 3
+            }
+        );
+    }
+
+    #[test]
     fn a_test_that_merely_talks_of_results_is_not_counted() {
         assert_eq!(
-            counts_of("the test result: 5 passed\npass 9"),
+            counts_of("the test result: 5 passed\npass 9\nit Ran 3 tests\nit FAILED (errors=1)"),
             Counts::default()
         );
     }

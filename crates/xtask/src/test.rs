@@ -44,7 +44,7 @@ enum Step {
     Rust,
     /// Both wasm modules and the bundled JavaScript.
     Dist,
-    /// The package's own modules in Node; how the project's site treats documents.
+    /// The package's own modules in Node; what integrations share; how the project's site treats documents.
     Unit,
     /// The comparison's own rendering, counting and reporting.
     Bench,
@@ -266,6 +266,9 @@ fn run_integrations(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
 
 fn run_unit(workspace: &Workspace, tests: &mut Counts) -> Result<()> {
     run_counted(&mut npm::script(workspace, "test:unit"), tests)?;
+    let mut python = workspace.command("python3");
+    python.arg("www/integrations/shared-python/test_options.py");
+    run_counted(&mut python, tests)?;
     npm::install_site_packages(workspace)?;
     run_counted(&mut npm::site_tests(workspace), tests)
 }

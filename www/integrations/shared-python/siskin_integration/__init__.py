@@ -38,13 +38,19 @@ def box(options: Mapping[str, object]) -> str:
 
     Raises SiskinError where an option does not exist or cannot have its value.
     """
-    attributes = ""
-    for name, value in {"modal": True, **options}.items():
-        if value is None or value is False:
+    attributes = {"modal": ""}
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise SiskinError(f"there is no option {name}; there are {', '.join(OPTIONS)}")
+        if value is None:
             continue
-        _check(name, value)
-        attributes += f" {name}" if value is True else f' {name}="{html.escape(str(value))}"'
-    return f"<siskin-search{attributes}></siskin-search>"
+        attribute = _attribute(name, value)
+        if attribute is None:
+            attributes.pop(name, None)
+        else:
+            attributes[name] = attribute
+    words = [name if not text else f'{name}="{html.escape(text)}"' for name, text in attributes.items()]
+    return f"<{' '.join(['siskin-search', *words])}></siskin-search>"
 
 
 def script(address: str) -> str:
@@ -57,8 +63,13 @@ def index(site: str | Path) -> None:
 
     Raises SiskinError where there is no such command, or it failed.
     """
+    command = _command()
+    try:
+        ended = subprocess.run([command, "index", os.fspath(site)], check=False)
+    except OSError as error:
+        raise SiskinError(f"cannot run {command}: {error.strerror}") from error
     # 1: done, and single pages have something to mend, which the command named.
-    if subprocess.run([_command(), "index", os.fspath(site)], check=False).returncode not in (0, 1):
+    if ended.returncode not in (0, 1):
         raise SiskinError("siskin index failed; its error stands above")
 
 
@@ -71,15 +82,23 @@ def _command() -> str:
     return command
 
 
-def _check(name: str, value: object) -> None:
-    kind = OPTIONS.get(name)
-    if kind is None:
-        raise SiskinError(f"there is no option {name}; there are {', '.join(OPTIONS)}")
-    if isinstance(kind, tuple):
-        if value not in kind:
-            raise SiskinError(f"{name} must be one of {', '.join(kind)}")
-    elif kind is int:
-        if type(value) is not int or not 1 <= value <= 100:
-            raise SiskinError(f"{name} must be a number from 1 to 100")
-    elif not isinstance(value, kind):
-        raise SiskinError(f"{name} must be {'a text' if kind is str else 'true or false'}")
+def _attribute(name: str, value: object) -> str | None:
+    """The attribute that says ``value``, none for false; raises where the option cannot have it."""
+    kind = OPTIONS[name]
+    if kind is bool:
+        if isinstance(value, bool):
+            return "" if value else None
+        raise SiskinError(f"{name} must be true or false")
+    if kind is str:
+        if isinstance(value, str):
+            return value
+        raise SiskinError(f"{name} must be a text")
+    if kind is int:
+        if type(value) is int and 1 <= value <= 100:
+            return str(value)
+        raise SiskinError(f"{name} must be a number from 1 to 100")
+    # The word off, in YAML.
+    word = "off" if value is False else value
+    if isinstance(word, str) and word in kind:
+        return word
+    raise SiskinError(f"{name} must be one of {', '.join(kind)}")
