@@ -22,6 +22,12 @@ interface Integration {
   /** What the site's own switch for its theme keeps in `localStorage`; without it the site follows the
    * reader's scheme alone. */
   kept?: (theme: Theme) => [key: string, value: string];
+  /** The site is light, whatever the reader's scheme. */
+  isLight?: true;
+  /** Boxes in a page, 1 by default; one is shown. */
+  boxes?: number;
+  /** What the site's own scripts tell the console. */
+  says?: RegExp;
 }
 
 const INTEGRATIONS: Integration[] = [
@@ -36,9 +42,19 @@ const INTEGRATIONS: Integration[] = [
     kept: (theme) => ["vitepress-theme-appearance", theme],
   },
   { name: "starlight", style: "/", kept: (theme) => ["starlight-theme", theme] },
+  { name: "astro", style: "/" },
   { name: "docusaurus", style: "/", kept: (theme) => ["theme", theme] },
   { name: "mkdocs", style: "/" },
   { name: "sphinx", style: ".html", kept: (theme) => ["theme", theme] },
+  // Its bar has a place for wide screens and one for narrow ones.
+  {
+    name: "sphinx-pydata",
+    style: ".html",
+    kept: (theme) => ["mode", theme],
+    boxes: 2,
+    says: /^\[PST\]: /,
+  },
+  { name: "sphinx-alabaster", style: ".html", isLight: true },
 ];
 
 let browser: Browser;
@@ -62,13 +78,13 @@ function siskin(...options: string[]): string {
   return execFileSync(command, options, { encoding: "utf8" });
 }
 
-for (const { name, style, kept } of INTEGRATIONS) {
+for (const { name, style, kept, isLight, boxes = 1, says } of INTEGRATIONS) {
   test(`${name}: its pages are indexed, have the box, and answer on the command line`, () => {
     const folder = join(built(name), "docs");
     for (const page of ["install", "requests", "streams"]) {
       const file = style === "/" ? `${page}/index.html` : `${page}.html`;
       const html = readFileSync(join(folder, "guide", file), "utf8");
-      assert.equal(html.match(/<siskin-search[\s>]/g)?.length, 1, page);
+      assert.equal(html.match(/<siskin-search[\s>]/g)?.length, boxes, page);
       assert.match(html, /<script[^>]* src="?[./]*(docs\/)?siskin\/siskin\.js"?/, page);
     }
     const checked = JSON.parse(siskin("check", "--json", "--quiet", folder));
@@ -94,7 +110,7 @@ for (const { name, style, kept } of INTEGRATIONS) {
       await tab.goto(pagePath("install", style));
       await tab.page.getByRole("button", { name: "Search" }).click();
       await tab.ask(QUESTION);
-      assert.equal(await isDark(tab), theme === "dark");
+      assert.equal(await isDark(tab), theme === "dark" && !isLight);
       const first = tab.groups.first();
       const wanted = `${tab.site.origin}${pagePath("requests", style)}${HEADING}`;
       const links = await first
@@ -105,7 +121,7 @@ for (const { name, style, kept } of INTEGRATIONS) {
       await first.getByRole("option").nth(headings.indexOf(wanted)).click();
       await tab.page.waitForURL((url) => url.href.startsWith(wanted));
       assert.match((await tab.page.locator(HEADING).textContent()) ?? "", /Cancel a request/);
-      await tab.close();
+      await tab.close({ expected: says === undefined ? [] : [says] });
     });
   }
 }

@@ -12,6 +12,8 @@ install_siskin() {
   "$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
     > "$("$siskin/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/generator.pth"
   cp -r "$repository/www/integrations/shared-python" "$repository/www/integrations/$1" "$work"
+  # What pip left where somebody installed them from there: it would go into the packages.
+  rm -rf "$work/shared-python/build" "$work/$1/build"
   "$siskin/bin/pip" install --quiet --disable-pip-version-check --no-deps \
     "$SISKIN_PACKAGES"/siskin-*.whl "$work/shared-python" "$work/$1"
 }

@@ -41,7 +41,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     """Called by Sphinx; the configuration value ``siskin`` holds attributes of ``<siskin-search>``."""
     app.add_config_value("siskin", {}, "html", (dict,), "Attributes of <siskin-search>.")
     app.connect("config-inited", _configure)
-    app.connect("html-page-context", _add_box)
+    # Before PyData's theme looks which of its parts are empty.
+    app.connect("html-page-context", _add_box, priority=400)
     app.connect("build-finished", _index)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
