@@ -75,3 +75,19 @@ fn wrong_options_are_refused_before_anything_is_written() {
     );
     assert!(!book.path().join("book/html/siskin").exists());
 }
+
+#[test]
+fn a_chapter_where_the_index_belongs_is_named() {
+    let book = tempdir().unwrap();
+    let pages = book.path().join("book/html");
+    fs::create_dir_all(pages.join("siskin")).unwrap();
+    fs::write(pages.join("index.html"), "<p>text").unwrap();
+    fs::write(pages.join("siskin/bird.html"), "<p>text").unwrap();
+    let error = failure(&context(book.path(), r#"{"html": {}, "siskin": {}}"#));
+    assert!(
+        error.starts_with("the book has a folder siskin of its own, with bird.html"),
+        "{error}"
+    );
+    assert!(error.contains("another name"), "{error}");
+    assert!(pages.join("siskin/bird.html").exists());
+}

@@ -9,7 +9,7 @@ mod pages;
 mod search_box;
 
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -18,6 +18,7 @@ use super::{Outcome, index};
 use crate::arguments::IndexArguments;
 use crate::bundle::DEFAULT_FOLDER;
 use crate::config::CONFIG_FILE;
+use crate::receipt::RECEIPT_FILE;
 use search_box::SearchBox;
 
 /// The lines without which mdBook does not run both renderers.
@@ -30,13 +31,31 @@ pub fn run() -> Result<Outcome> {
     let pages = book.pages()?;
     let search_box = SearchBox::new(&book.config.output)?;
     index::run(&IndexArguments {
-        output: Some(pages.join(DEFAULT_FOLDER)),
+        output: Some(index_folder(&pages)?),
         config: Some(book.root.join(CONFIG_FILE)).filter(|file| file.is_file()),
         site: Some(pages.clone()),
         ..IndexArguments::default()
     })?;
     pages::add(&pages, &search_box)?;
     Ok(Outcome::Done)
+}
+
+/// Where the index belongs, below the book's pages.
+///
+/// # Errors
+/// When the book itself has something there: mdBook emptied the folder of its pages before it wrote them.
+fn index_folder(pages: &Path) -> Result<PathBuf> {
+    let folder = pages.join(DEFAULT_FOLDER);
+    let is_siskins = folder.join(RECEIPT_FILE).is_file();
+    let first = folder.read_dir().ok().and_then(|mut files| files.next());
+    match first {
+        Some(Ok(file)) if !is_siskins => bail!(
+            "the book has a folder {DEFAULT_FOLDER} of its own, with {}, where the search index belongs: \
+             give that folder of its sources another name",
+            file.file_name().display()
+        ),
+        _ => Ok(folder),
+    }
 }
 
 /// What is needed of mdBook's `RenderContext`.

@@ -44,8 +44,11 @@ pub fn add(folder: &Path, search_box: &SearchBox) -> Result<()> {
             continue;
         }
         let file = folder.join(&path);
-        let page =
-            fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        // mdBook writes UTF-8: others are pages that the book brought along, without its bar.
+        let Ok(page) = String::from_utf8(bytes) else {
+            continue;
+        };
         if page.contains(ELEMENT) {
             pages_with_box += 1;
         } else if let Some(page) = with_box(&page, &root_of(&path), search_box) {
@@ -109,6 +112,18 @@ mod tests {
         let page = read("a/b/page.html");
         assert!(page.contains("src=\"../../siskin/siskin.js\""), "{page}");
         assert_eq!(page.matches("<siskin-search modal>").count(), 1, "{page}");
+    }
+
+    #[test]
+    fn pages_that_are_not_utf8_stay_as_they_are() {
+        let book = tempdir().unwrap();
+        let latin1 = b"<head></head><h1>V\xf6gel</h1><div class=\"right-buttons\">";
+        fs::write(book.path().join("index.html"), PAGE).unwrap();
+        fs::write(book.path().join("old.html"), latin1).unwrap();
+        add(book.path(), &search_box()).unwrap();
+        assert_eq!(fs::read(book.path().join("old.html")).unwrap(), latin1);
+        let index = fs::read_to_string(book.path().join("index.html")).unwrap();
+        assert!(index.contains(ELEMENT), "{index}");
     }
 
     #[test]
