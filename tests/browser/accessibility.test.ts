@@ -35,6 +35,15 @@ const STATES: State[] = [
       await tab.box.press("ArrowDown");
     },
   },
+  {
+    name: "with reasons",
+    reach: async (tab) => {
+      await tab.ask(QUESTION);
+      await tab.page.getByRole("button", { name: "Why these results?" }).click();
+      await tab.page.getByRole("button", { name: "Why these results?", pressed: true }).waitFor();
+      await tab.box.press("ArrowDown");
+    },
+  },
   { name: "inline", attributes: "inline", reach: (tab) => tab.ask(QUESTION) },
   { name: "without results", reach: (tab) => tab.ask("zzzz qqqq") },
   {

@@ -75,6 +75,9 @@ function checks(engine: Engine): void {
     prepare: (site) => site.file("/service-worker.js", SERVICE_WORKER),
   });
   check("the keyboard alone finds, follows, closes and leaves", keyboard);
+  check("the keyboard alone asks why a result is there", explaining, {
+    prepare: (site) => stubEngine(site, EXPLAINED),
+  });
   check("shortcuts open the modal, Escape gives the focus back", shortcuts, { html: MODAL });
   check("a finger follows a result", (page) => touch(page, engine));
   check("an input method is left alone until its word is done", composition);
@@ -174,6 +177,8 @@ async function keyboard(page: Visit): Promise<void> {
   await page.press(Key.ARROW_DOWN);
   assert.equal(await isOpen(), true);
   await page.press(Key.TAB);
+  assert.match(await page.run(FOCUS), /class="why"/);
+  await page.press(Key.TAB);
   assert.match(await page.run(FOCUS), /class="more"/);
   await page.press(Key.TAB);
   assert.match(await page.run(FOCUS), /id="after"/);
@@ -186,6 +191,50 @@ async function keyboard(page: Visit): Promise<void> {
   await page.ask("threads");
   await page.press(Key.ESCAPE + Key.ESCAPE);
   assert.equal(await (await page.input).getAttribute("value"), "");
+}
+
+/** One page, with a word of the question, a word of like meaning and two that are not there. */
+const EXPLAINED = {
+  "how to stop threads": [
+    {
+      url: "/page-0.html",
+      title: "Threads",
+      heading: "Ending",
+      excerpt: "Here threads are ended.",
+      matches: [
+        { kind: "word" as const, query: "threads", text: "threads" },
+        { kind: "meaning" as const, query: "stop", text: "ended" },
+      ],
+    },
+  ],
+};
+
+async function explaining(page: Visit): Promise<void> {
+  const reasons = () => page.texts(".reasons");
+  await page.ask("how to stop threads");
+  assert.deepEqual(await reasons(), ["stop ≈ ended"]);
+  await page.press(Key.TAB);
+  assert.match(await page.run(FOCUS), /class="why".*aria-pressed="false"/);
+  await page.press(Key.SPACE);
+  assert.deepEqual(await reasons(), [
+    "Found here: threads",
+    "Alike in meaning: stop ≈ ended",
+    "Not found here, or too common to look for: how, to",
+  ]);
+  const how = "Found by your words and, from tables, by their meaning.";
+  assert.deepEqual(await page.texts("[part=mode]"), [how]);
+  await page.until("return root.querySelector('[role=status]').textContent === arguments[0]", how);
+  // The focus stays, and the list is still moved through from the input.
+  assert.match(await page.run(FOCUS), /class="why".*aria-pressed="true"/);
+  await page.press(Key.TAB, Key.SHIFT);
+  await page.press(Key.ARROW_DOWN);
+  const option = await page.one("[aria-selected=true]");
+  assert.match(await option.getAccessibleName(), /Found here: threads.*stop ≈ ended/);
+  assert.equal((await page.all("[role=listbox] button")).length, 0);
+  await page.press(Key.TAB);
+  await page.press(Key.ENTER);
+  assert.deepEqual(await reasons(), ["stop ≈ ended"]);
+  assert.deepEqual(await page.texts("[part=mode]"), [""]);
 }
 
 async function shortcuts(page: Visit): Promise<void> {
@@ -280,6 +329,8 @@ async function accessible(page: Visit, theme: string): Promise<void> {
   await page.ask("threads");
   await page.press(Key.ARROW_DOWN);
   assert.deepEqual(await violations(page), [], "with an active result");
+  await (await page.one("button.why")).click();
+  assert.deepEqual(await violations(page), [], "with reasons");
 }
 
 async function accessibleModal(page: Visit, theme: string): Promise<void> {

@@ -85,6 +85,13 @@ const STATES: State[] = [
       await tab.box.press("ArrowDown");
     },
   },
+  {
+    name: "why",
+    reach: async (tab) => {
+      await answered(tab);
+      await tab.page.getByRole("button", { name: "Why these results?" }).click();
+    },
+  },
   { name: "nothing", reach: (tab) => tab.ask("nothing") },
   {
     name: "failed",

@@ -90,16 +90,18 @@ test("Escape closes the list, then clears the box", () =>
     assert.equal(await tab.box.inputValue(), "");
   }));
 
-test("an arrow opens the closed list, Tab goes to its button, leaves and closes it", () =>
+test("an arrow opens the closed list, Tab goes to its buttons, leaves and closes it", () =>
   withTab(async (tab) => {
     await tab.ask(QUESTION);
     await tab.box.press("Escape");
     await tab.box.press("ArrowDown");
     assert.equal(await tab.options.first().isVisible(), true);
     await tab.box.press("Tab");
-    const more = tab.page.getByRole("button", { name: "Show more" });
-    assert.ok(await more.evaluate((node) => node.matches(":focus")));
-    await more.press("Tab");
+    for (const name of ["Why these results?", "Show more"]) {
+      const button = tab.page.getByRole("button", { name });
+      assert.ok(await button.evaluate((node) => node.matches(":focus")), name);
+      await button.press("Tab");
+    }
     assert.equal(await tab.options.first().isVisible(), false);
     assert.equal(await tab.page.evaluate(() => document.activeElement?.textContent), "after");
   }));

@@ -1,6 +1,7 @@
 import {
   type Answer,
   MAXIMUM_LIMIT,
+  type Match,
   type Mode,
   type Progress,
   type QueryOptions,
@@ -66,6 +67,8 @@ export class SearchBox {
   #shown: Answer | undefined;
   /** What its pages were chosen by. */
   #chosenShown: Chosen = {};
+  /** Whether the reader wants to know of each result why it is there. */
+  #explains = false;
   /** Results that the engine gave for it; of some the page was shown already. */
   #given = 0;
   #question = new AbortController();
@@ -87,6 +90,7 @@ export class SearchBox {
       forget: () => this.#forgetRecent(),
       retry: () => this.ask(),
       more: () => void this.#attempt((signal) => this.#more(signal)),
+      why: () => this.#explain(),
     });
     this.#session = new Session(start.open, start.opening, (search) => this.#opened(search));
     if (this.#text !== "" && !frame.isComposing) this.ask();
@@ -280,19 +284,35 @@ export class SearchBox {
 
   #render(answer: Answer): void {
     const { query, mode, results, suggestions, total } = answer;
-    const { site, pointsAtText } = this.#settings;
-    const has_more = total > this.#given && results.length < MAXIMUM_LIMIT;
     const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
     this.#shown = answer;
     this.#facets.render(answer.facets, this.#settings.filters);
     this.#view.note(none);
-    this.#view.render(
-      results.map((result) => groupOf(result, { site, pointsAtText })),
-      has_more,
-    );
+    this.#list(answer);
     this.#view.show();
     this.#view.announce(none || this.#phrases.resultCount(total, query));
     this.#tell("siskin-results", { query, mode, results });
+  }
+
+  #list({ query, mode, results, total }: Answer): void {
+    const { site, pointsAtText } = this.#settings;
+    const explain = (matches: Match[]) =>
+      this.#explains ? this.#phrases.reasons(query, matches) : this.#phrases.pairs(matches);
+    const has_more = total > this.#given && results.length < MAXIMUM_LIMIT;
+    this.#view.explain(this.#explains ? this.#phrases.words.modes[mode] : undefined);
+    this.#view.render(
+      results.map((result) => groupOf(result, { site, pointsAtText }, explain)),
+      has_more,
+    );
+  }
+
+  /** Shows reasons, or takes them away. A screen reader is told how the answer was found. */
+  #explain(): void {
+    const shown = this.#shown;
+    if (shown === undefined) return;
+    this.#explains = !this.#explains;
+    this.#list(shown);
+    if (this.#explains) this.#view.announce(this.#phrases.words.modes[shown.mode]);
   }
 
   /** Says what went wrong. Results that were found for the same question stay. */

@@ -44,7 +44,8 @@ function isForm(word: string, other: string): boolean {
   return common >= MINIMUM_STEM && endings.every((ending) => ENDINGS.has(ending));
 }
 
-function fold(text: string): string {
+/** `text` without what tells forms of a letter apart: case, accents, width. */
+export function fold(text: string): string {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 

@@ -1,10 +1,7 @@
 import type { Match } from "../api.js";
 import { highlight } from "./highlight.js";
 import { element } from "./nodes.js";
-import type { Line, Row } from "./rows.js";
-
-/** Pairs of words shown below a result as the reason for it. */
-const MAXIMUM_REASONS = 3;
+import type { Line, Part, Row } from "./rows.js";
 
 let option_count = 0;
 
@@ -21,11 +18,13 @@ export function newOption(part: string): HTMLAnchorElement {
 }
 
 /** Writes the row into its option. */
-export function fill(option: HTMLAnchorElement, { href, lines, matches }: Row): void {
+export function fill(option: HTMLAnchorElement, { href, lines, matches, reasons }: Row): void {
   if (href === undefined) option.removeAttribute("href");
   else option.href = href;
-  const reasons = lines.some(({ name }) => name === "excerpt") ? reasonsOf(matches) : [];
-  option.replaceChildren(...lines.map((line) => lineNode(line, matches)), ...reasons);
+  option.replaceChildren(
+    ...lines.map((line) => lineNode(line, matches)),
+    ...reasons.map((parts) => reasonNode(parts)),
+  );
 }
 
 /** `dir="auto"` keeps a right-to-left text, and its overrides, inside its own line. */
@@ -41,14 +40,9 @@ function lineNode({ name, text }: Line, matches: Match[]): HTMLElement {
   return node;
 }
 
-function reasonsOf(matches: Match[]): HTMLElement[] {
-  const pairs = matches
-    .filter((match) => match.kind === "meaning" && match.query !== "" && match.text !== "")
-    .slice(0, MAXIMUM_REASONS)
-    .map(({ query, text }) =>
-      element("span", { class: "reason", dir: "auto" }, `${query} ≈ ${text}`),
-    );
-  return pairs.length === 0
-    ? []
-    : [element("span", { class: "reasons", part: "reasons", dir: "auto" }, ...pairs)];
+function reasonNode(parts: Part[]): HTMLElement {
+  const nodes = parts.map(({ text, isWord }) =>
+    isWord ? element("span", { class: "reason", dir: "auto" }, text) : text,
+  );
+  return element("span", { class: "reasons", part: "reasons" }, ...nodes);
 }

@@ -1,4 +1,7 @@
+import type { Match } from "../api.js";
 import type { SearchError } from "../errors.js";
+import type { Part } from "./rows.js";
+import { pairsOf, whyOf } from "./why.js";
 import type { Words } from "./words.js";
 
 /** Characters of a question that are repeated to the reader. */
@@ -6,6 +9,12 @@ const MAXIMUM_QUOTED = 80;
 
 /** Suggestions that are shown at most. */
 const MAXIMUM_SUGGESTIONS = 3;
+
+/** Pairs of words that are shown of each result unasked. */
+const MAXIMUM_PAIRS = 3;
+
+/** Words of each kind that are shown of each result at most, when the reader asks why it is there. */
+const MAXIMUM_REASONS = 12;
 
 /** The sentences of the box in one language. */
 export class Phrases {
@@ -51,6 +60,41 @@ export class Phrases {
       default:
         return stopped;
     }
+  }
+
+  /** The reason that is shown unasked: words of like meaning. */
+  pairs(matches: Match[]): Part[][] {
+    const pairs = pairsOf(matches).slice(0, MAXIMUM_PAIRS);
+    return pairs.length === 0 ? [] : [this.#unit(pairs)];
+  }
+
+  /** Why `matches` are a result for `question`. */
+  reasons(question: string, matches: Match[]): Part[][] {
+    const { words, meanings, absent } = whyOf(question, matches);
+    const forms = this.words;
+    const reasons = [
+      this.#reason(forms.found, words),
+      this.#reason(forms.alike, meanings),
+      this.#reason(forms.absent, absent),
+    ];
+    const is_whole = words.length + meanings.length === 0;
+    const whole = is_whole ? [[{ text: forms.whole, isWord: false }]] : [];
+    return [...whole, ...reasons.filter((parts) => parts.length > 0)];
+  }
+
+  /** A sentence with a place for `items`; nothing without any. */
+  #reason(form: string, items: string[]): Part[] {
+    if (items.length === 0) return [];
+    const [before = "", after = ""] = form.split("{q}");
+    const around = (text: string) => (text === "" ? [] : [{ text, isWord: false }]);
+    return [...around(before), ...this.#unit(items.slice(0, MAXIMUM_REASONS)), ...around(after)];
+  }
+
+  #unit(items: string[]): Part[] {
+    const format = new Intl.ListFormat(this.language, { type: "unit", style: "short" });
+    return format
+      .formatToParts(items)
+      .map(({ type, value }) => ({ text: value, isWord: type === "element" }));
   }
 
   #number(value: number, options: Intl.NumberFormatOptions = {}): string {

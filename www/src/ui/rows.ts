@@ -9,6 +9,12 @@ export interface Line {
   text: string;
 }
 
+/** A stretch of a reason; words are set apart from the sentence that they stand in. */
+export interface Part {
+  text: string;
+  isWord: boolean;
+}
+
 /** One option of the list. */
 export interface Row {
   kind: "result" | "page" | "section" | "recent";
@@ -16,6 +22,8 @@ export interface Row {
   href?: string;
   lines: Line[];
   matches: Match[];
+  /** Why it is there, a line each. */
+  reasons: Part[][];
 }
 
 /** A page that was found, and its rows. */
@@ -34,22 +42,28 @@ export interface Links {
   pointsAtText: boolean;
 }
 
+/** The reasons for what these words matched. */
+export type Explain = (matches: Match[]) => Part[][];
+
 /** What is shown of a result: the page and below it its sections, or one row for both where there is
  * one section only. */
-export function groupOf(result: Result, links: Links): Group {
+export function groupOf(result: Result, links: Links, explain: Explain): Group {
   const title = cut(result.title);
   const sections = result.sections ?? [];
   const rows =
     sections.length < 2
-      ? [resultRow(result, title, links)]
-      : [pageRow(result, title, links), ...sections.map((section) => sectionRow(section, links))];
+      ? [resultRow(result, title, links, explain)]
+      : [
+          pageRow(result, title, links),
+          ...sections.map((section) => sectionRow(section, links, explain)),
+        ];
   return { key: pageOf(result.url), title, rows };
 }
 
 /** Earlier searches as rows that can be asked again. */
 export function recentGroup(title: string, searches: string[]): Group {
   const rows = searches.map((text): Row => {
-    return { kind: "recent", lines: [{ name: "title", text }], matches: [] };
+    return { kind: "recent", lines: [{ name: "title", text }], matches: [], reasons: [] };
   });
   return { key: "recent", title, rows };
 }
@@ -59,18 +73,23 @@ export function pageOf(url: string): string {
   return url.replace(/#.*/su, "");
 }
 
-function resultRow(result: Result, title: string, links: Links): Row {
-  const row = sectionRow(result, links);
+function resultRow(result: Result, title: string, links: Links, explain: Explain): Row {
+  const row = sectionRow(result, links, explain);
   const below = row.lines.filter(({ text }) => text !== title);
   return { ...row, kind: "result", lines: [{ name: "title", text: title }, ...below] };
 }
 
 function pageRow({ url, matches }: Result, title: string, { site }: Links): Row {
   const lines: Line[] = [{ name: "title", text: title }];
-  return { kind: "page", lines, matches: cutMatches(matches), ...link(pageOf(url), site) };
+  const row = { lines, matches: cutMatches(matches), reasons: [] };
+  return { kind: "page", ...row, ...link(pageOf(url), site) };
 }
 
-function sectionRow(section: Section | Result, { site, pointsAtText }: Links): Row {
+function sectionRow(
+  section: Section | Result,
+  { site, pointsAtText }: Links,
+  explain: Explain,
+): Row {
   const matches = cutMatches(section.matches);
   const lines: Line[] = [
     { name: "heading", text: cut(section.heading) },
@@ -81,6 +100,7 @@ function sectionRow(section: Section | Result, { site, pointsAtText }: Links): R
     kind: "section",
     lines: lines.filter(({ text }) => text !== ""),
     matches,
+    reasons: explain(matches),
     ...link(withDirective(section.url, directive), site),
   };
 }

@@ -33,6 +33,8 @@ export interface Gestures {
   forget(): void;
   retry(): void;
   more(): void;
+  /** Reasons are to be shown, or no longer. */
+  why(): void;
 }
 
 /** The nodes of one search box: a combobox and its list, by the ARIA pattern. */
@@ -45,6 +47,9 @@ export class View {
   readonly #retry: HTMLButtonElement;
   readonly #more: HTMLButtonElement;
   readonly #clear: HTMLButtonElement;
+  readonly #why: HTMLButtonElement;
+  readonly #mode = element("span", { part: "mode" });
+  readonly #reasons = element("div", { class: "about", hidden: true });
   readonly #panel = element("div", { class: "panel", part: "panel", tabindex: "-1", hidden: true });
   readonly #status = element("div", { role: "status" });
   #announcement: ReturnType<typeof setTimeout> | undefined;
@@ -62,8 +67,12 @@ export class View {
     this.#retry = button("retry", words.retry, gestures.retry);
     this.#more = button("more", words.more, gestures.more);
     this.#clear = button("clear", words.clear, gestures.forget);
+    this.#why = button("why", words.why, gestures.why);
+    this.#why.hidden = false;
+    this.#reasons.append(this.#why, this.#mode);
     this.#modal(frame, words.close);
-    this.#panel.append(facets, this.#note, this.#retry, this.list.node, this.#more, this.#clear);
+    const above = [facets, this.#note, this.#retry, this.#reasons];
+    this.#panel.append(...above, this.list.node, this.#more, this.#clear);
     // A press on the panel must not take the focus out of the input: that would close it.
     this.#panel.addEventListener("mousedown", (event) => event.preventDefault());
     frame.failure.remove();
@@ -109,6 +118,7 @@ export class View {
     this.#clear.hidden = true;
     this.list.render(groups);
     this.#more.hidden = !has_more;
+    this.#reasons.hidden = groups.length === 0;
     if (leaves_button) this.input.focus();
   }
 
@@ -117,7 +127,14 @@ export class View {
     this.render([group], false);
     this.note(group.title);
     this.#clear.hidden = false;
+    this.#reasons.hidden = true;
     this.show();
+  }
+
+  /** Shows how the answer was found, beside the button that asks for reasons; or nothing. */
+  explain(mode: string | undefined): void {
+    this.#why.ariaPressed = String(mode !== undefined);
+    this.#mode.textContent = mode ?? "";
   }
 
   /** Begins at the top, as for a new question. */

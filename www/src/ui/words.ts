@@ -1,3 +1,5 @@
+import type { Mode } from "../api.js";
+
 /** All that the box says, in one language. `{n}` stands for a number, `{q}` for what was asked. */
 export interface Words {
   /** Around what is quoted. */
@@ -16,6 +18,18 @@ export interface Words {
   wordless?: string;
   /** Likewise for a browser or a bundle that lacks what was asked for. */
   unsupported?: string;
+  /** On the button that shows for each result why it is there. */
+  why: string;
+  /** Words of the question that are in a result. */
+  found: string;
+  /** Pairs of words of like meaning. */
+  alike: string;
+  /** Words that had no part in a result. */
+  absent: string;
+  /** Of a result with neither words nor pairs. */
+  whole: string;
+  /** How an answer was found, by its mode. */
+  modes: Record<Mode, string>;
   retry: string;
   more: string;
   recent: string;

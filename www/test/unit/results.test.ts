@@ -8,6 +8,9 @@ import { groupOf, type Row } from "../../src/ui/rows.js";
 const SITE = new URL("https://example.org/docs/");
 const LINKS = { site: SITE, pointsAtText: false };
 
+/** No reasons. */
+const NONE = () => [];
+
 function section(anchor: string, heading = `About ${anchor}`): Section {
   return { url: `/a.html#${anchor}`, heading, excerpt: `Of ${anchor}.`, matches: [] };
 }
@@ -23,14 +26,14 @@ function texts({ kind, lines }: Row): string {
 
 test("a result without sections, or with its own alone, is one row that leads to its heading", () => {
   for (const sections of [[], [section("x")]]) {
-    const { rows } = groupOf(result("/a.html#x", sections), LINKS);
+    const { rows } = groupOf(result("/a.html#x", sections), LINKS, NONE);
     assert.deepEqual(rows.map(texts), ["result: Title | Heading | Excerpt"]);
     assert.equal(rows[0]?.href, "https://example.org/docs/a.html#x");
   }
 });
 
 test("a page with sections has a row for itself, without an anchor, and one for each", () => {
-  const { key, rows } = groupOf(result("/a.html#x", [section("x"), section("y", "")]), LINKS);
+  const { key, rows } = groupOf(result("/a.html#x", [section("x"), section("y", "")]), LINKS, NONE);
   assert.equal(key, "/a.html");
   assert.deepEqual(rows.map(texts), ["page: Title", "section: About x | Of x.", "section: Of y."]);
   assert.deepEqual(
@@ -40,12 +43,12 @@ test("a page with sections has a row for itself, without an anchor, and one for 
 });
 
 test("a heading that repeats the title is not shown", () => {
-  const { rows } = groupOf({ ...result("/a.html"), heading: "Title" }, LINKS);
+  const { rows } = groupOf({ ...result("/a.html"), heading: "Title" }, LINKS, NONE);
   assert.deepEqual(rows.map(texts), ["result: Title | Excerpt"]);
 });
 
 test("an address that is none of the web has no link", () => {
-  const { rows } = groupOf(result("javascript:alert(1)"), LINKS);
+  const { rows } = groupOf(result("javascript:alert(1)"), LINKS, NONE);
   assert.equal(rows[0] && "href" in rows[0], false);
 });
 
@@ -54,7 +57,10 @@ test("links lead to the matched words where the browser follows them", () => {
   const excerpt = "A mutex is a lock that many threads can share.";
   const href = (url: string) => {
     const found = { ...result(url), excerpt, matches };
-    return groupOf(found, { ...LINKS, pointsAtText: true }).rows[0]?.href?.replaceAll("%20", " ");
+    return groupOf(found, { ...LINKS, pointsAtText: true }, NONE).rows[0]?.href?.replaceAll(
+      "%20",
+      " ",
+    );
   };
   const directive = ":~:text=a lock that many threads can";
   assert.equal(href("/a.html#x"), `https://example.org/docs/a.html#x${directive}`);
@@ -63,7 +69,7 @@ test("links lead to the matched words where the browser follows them", () => {
 
 test("an answer of an engine that knows no sections is shown", () => {
   const { sections: _, ...older } = result("/a.html");
-  assert.equal(groupOf(older as Result, LINKS).rows.length, 1);
+  assert.equal(groupOf(older as Result, LINKS, NONE).rows.length, 1);
 });
 
 const urls = (results: Result[]) => results.map(({ url }) => url).join(" ");

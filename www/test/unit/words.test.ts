@@ -1,6 +1,7 @@
 /** The catalogue of every language. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MODES } from "../../src/api.js";
 import { languageOf, nameIn } from "../../src/ui/language.js";
 import { Phrases } from "../../src/ui/phrases.js";
 import ar from "../../src/ui/words/ar.js";
@@ -25,6 +26,9 @@ const LANGUAGES: Record<string, Words> = { ar, de, en, es, fr, he, it, ja, ko, n
 const PLACES: [keyof Words, string][] = [
   ["none", "{q}"],
   ["near", "{q}"],
+  ["found", "{q}"],
+  ["alike", "{q}"],
+  ["absent", "{q}"],
   ["network", "{n}"],
 ];
 
@@ -33,6 +37,8 @@ for (const [language, words] of Object.entries(LANGUAGES)) {
     assert.equal(languageOf(language), language);
     assert.notEqual(nameIn(language), "");
     for (const text of Object.values(words)) assert.notEqual(text, "");
+    assert.deepEqual(Object.keys(words.modes), MODES);
+    assert.equal(new Set(Object.values(words.modes)).size, MODES.length);
     for (const [name, place] of PLACES) assert.ok(String(words[name]).includes(place), name);
     const wanted = { ...words, wordless: "", unsupported: "" };
     assert.deepEqual(Object.keys(wanted).sort(), Object.keys({ ...de }).sort());
