@@ -132,6 +132,37 @@ test("the page itself may choose, and ask for all languages", () =>
     assert.equal(await tab.groups.count(), 4);
   }));
 
+test("filters, their values and languages that are set show at once, and open no closed list", () =>
+  withTab(async (tab) => {
+    const set = (name: string, value: string) =>
+      tab.page
+        .locator("siskin-search")
+        .evaluate((box, [name, value]) => box.setAttribute(name, value), [name, value] as const);
+    const untilCount = (count: number) =>
+      tab.page.waitForFunction(
+        (count) =>
+          document.querySelector("siskin-search")?.shadowRoot?.querySelectorAll(".result")
+            .length === count,
+        count,
+      );
+    await tab.ask("train on rails");
+    await untilCount(7);
+    await set("filter", "kind: blog, kind: reference");
+    await untilCount(3);
+    await set("languages", "all");
+    await untilCount(4);
+    await tab.page.getByRole("group", { name: "kind" }).waitFor();
+    await set("filters", "author");
+    await tab.page.getByRole("group", { name: "kind" }).waitFor({ state: "detached" });
+    await tab.box.press("Escape");
+    await set("filter", "");
+    await untilCount(8);
+    assert.equal(await tab.options.first().isVisible(), false);
+    assert.equal(await tab.box.getAttribute("aria-expanded"), "false");
+    await tab.box.press("ArrowDown");
+    assert.equal(await tab.options.first().isVisible(), true);
+  }));
+
 test("a script gets filters, order and meta, and lists pages without a question", () =>
   withTab(async (tab) => {
     const newest = await ask(tab, "", {

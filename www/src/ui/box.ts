@@ -29,7 +29,10 @@ const TYPING_DELAY_MS = 60;
 const SECTIONS = 3;
 
 /** Attributes on which the answer depends. */
-const QUESTIONS = ["bundle", "mode", "limit"];
+const QUESTIONS = ["bundle", "mode", "limit", "filter", "filters", "languages"];
+
+/** Attributes that name the box. */
+const NAMES = ["label", "placeholder"];
 
 /** What browsers report for keys that an input method consumes. */
 const COMPOSING_KEY_CODE = 229;
@@ -71,6 +74,8 @@ export class SearchBox {
   #explains = false;
   /** Results that the engine gave for it; of some the page was shown already. */
   #given = 0;
+  /** Whether the list stays closed when the answer comes: nobody turned to it since. */
+  #is_quiet = false;
   #question = new AbortController();
   #typing: ReturnType<typeof setTimeout> | undefined;
 
@@ -93,12 +98,19 @@ export class SearchBox {
       why: () => this.#explain(),
     });
     this.#session = new Session(start.open, start.opening, (search) => this.#opened(search));
+    const observer = new MutationObserver((changes) => this.#changed(changes));
+    observer.observe(host, { attributeFilter: [...QUESTIONS, ...NAMES], attributeOldValue: true });
     if (this.#text !== "" && !frame.isComposing) this.ask();
     else if (frame.input.matches(":focus")) this.#showRecent();
   }
 
   /** Asks what stands in the box; an answer to an older question is never shown. */
   ask(): void {
+    this.#is_quiet = false;
+    this.#ask();
+  }
+
+  #ask(): void {
     clearTimeout(this.#typing);
     this.#question.abort();
     if (this.#text === "") this.#clear();
@@ -112,11 +124,30 @@ export class SearchBox {
     this.#session.close();
   }
 
-  /** An attribute has another value. */
-  changed(name: string): void {
-    if (name === "bundle") this.close();
-    if (QUESTIONS.includes(name) && this.#text !== "") this.ask();
-    else this.#view.name();
+  /** Another bundle is named: what is asked next is asked there. */
+  move(): void {
+    this.close();
+    this.#askAgain();
+  }
+
+  /** Attributes were set; those of other values count. An element that was taken away is closed. */
+  #changed(changes: MutationRecord[]): void {
+    const names = changes
+      .filter(({ attributeName, oldValue }) => {
+        return attributeName !== null && this.#host.getAttribute(attributeName) !== oldValue;
+      })
+      .map(({ attributeName }) => attributeName);
+    this.#view.name();
+    if (!this.#host.isConnected) return;
+    if (names.includes("bundle")) this.close();
+    if (names.some((name) => name !== null && QUESTIONS.includes(name))) this.#askAgain();
+  }
+
+  /** Asks the same for other attributes. A list that is closed stays so. */
+  #askAgain(): void {
+    if (this.#text === "") return;
+    this.#is_quiet = !this.#view.isOpen;
+    this.#ask();
   }
 
   /** The network arrives. One that was not asked for arrives silently. */
@@ -175,7 +206,7 @@ export class SearchBox {
 
   async #answer(text: string, signal: AbortSignal): Promise<void> {
     this.#view.note(this.#view.isOpen ? "" : this.#phrases.words.loading, "busy");
-    this.#view.show();
+    this.#reveal();
     const [first, ...others] = this.#modes();
     const question = { text, chosen: this.#chosen() };
     const answer = await this.#query(question, first, signal);
@@ -289,8 +320,8 @@ export class SearchBox {
     this.#facets.render(answer.facets, this.#settings.filters);
     this.#view.note(none);
     this.#list(answer);
-    this.#view.show();
-    this.#view.announce(none || this.#phrases.resultCount(total, query));
+    this.#reveal();
+    this.#announce(none || this.#phrases.resultCount(total, query));
     this.#tell("siskin-results", { query, mode, results });
   }
 
@@ -321,9 +352,17 @@ export class SearchBox {
     const text = this.#phrases.failure(error);
     this.#view.note(text, error.code === "query" ? "plain" : "failed");
     if (this.#shown?.query !== this.#text) this.#forgetShown();
-    this.#view.show();
-    this.#view.announce(text);
+    this.#reveal();
+    this.#announce(text);
     this.#tell("siskin-error", error);
+  }
+
+  #reveal(): void {
+    if (!this.#is_quiet) this.#view.show();
+  }
+
+  #announce(text: string): void {
+    if (!this.#is_quiet) this.#view.announce(text);
   }
 
   #forgetShown(): void {

@@ -20,14 +20,8 @@ const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as typeof H
  * Here is what a page needs before anybody searches; `SearchBox` is fetched with the engine once the
  * reader turns to the box. */
 export class SiskinSearch extends Base {
-  static readonly observedAttributes = [
-    "bundle",
-    "mode",
-    "limit",
-    "label",
-    "placeholder",
-    "data-theme",
-  ];
+  /** The others are followed by `SearchBox`. */
+  static readonly observedAttributes = ["label", "placeholder", "data-theme"];
 
   readonly #frame = new Frame(this);
   #box: SearchBox | undefined;
@@ -82,10 +76,8 @@ export class SiskinSearch extends Base {
     this.#box?.close();
   }
 
-  attributeChangedCallback(name: string, old: string | null, value: string | null): void {
-    if (!this.isConnected || old === value) return;
-    this.#update();
-    this.#box?.changed(name);
+  attributeChangedCallback(): void {
+    if (this.isConnected) this.#update();
   }
 
   /** Follows the page's keys and its theme. */
@@ -142,7 +134,7 @@ export class SiskinSearch extends Base {
     opening.catch(() => {});
     const [rest, words] = await Promise.all([loadRest(), loadWords(language)]);
     this.#box = new rest.SearchBox(this, this.#frame, { open, opening, words, language });
-    if (this.getAttribute("bundle") !== bundle) this.#box.changed("bundle");
+    if (this.getAttribute("bundle") !== bundle) this.#box.move();
     if (!this.isConnected) this.#box.close();
   }
 
