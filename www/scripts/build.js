@@ -67,9 +67,12 @@ const handedOver = {
   name: "handed-over",
   setup(build) {
     const path = join(PACKAGE, "src/handed-over.ts");
-    build.onResolve({ filter: /\/(search-error|import-script|places|trusted|nodes)\.js$/ }, () => ({
-      path,
-    }));
+    build.onResolve(
+      { filter: /\/(search-error|import-script|open|places|trusted|nodes)\.js$/ },
+      () => ({
+        path,
+      }),
+    );
   },
 };
 

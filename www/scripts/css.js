@@ -9,7 +9,9 @@ export const cssAsText = {
       const source = await readFile(path, "utf8");
       const target = ["chrome109", "firefox109", "safari16"];
       const { code } = await transform(source, { loader: "css", minify: true, target });
-      return { contents: code.trim(), loader: "text" };
+      // esbuild leaves variables as they are written.
+      const contents = code.trim().replace(/(--[\w-]+[:,]) /g, "$1");
+      return { contents, loader: "text" };
     });
   },
 };

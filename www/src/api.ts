@@ -1,3 +1,5 @@
+import type { SearchErrorCode } from "./search-error.js";
+
 /** How a query is understood.
  *
  * - `words`: words, prefixes and typing errors only.
@@ -69,6 +71,18 @@ export interface Answer {
   suggestions: string[];
   /** All values of the site's filters, in order; none unless {@link QueryOptions.facets} asks for them. */
   facets: Facet[];
+  /** Bundles that could not answer, where several were opened and others could; else absent. */
+  failures?: Failure[];
+}
+
+/** A bundle that could not answer. */
+export interface Failure {
+  /** Address of its folder. */
+  bundle: string;
+  /** As of a `SearchError`. */
+  code: SearchErrorCode;
+  /** What happened, and the remedy. */
+  message: string;
 }
 
 /** Which pages are wanted: those that have a value of a filter (`data-siskin-filter`), or that meet all,
@@ -116,11 +130,14 @@ export interface OpenOptions {
    * are refused. `never`: on the page's own thread; long queries then hold up the page. */
   worker?: "auto" | "never";
   /** Keeps this page and the bundle for use without a connection. `false` (default): nothing is
-   * kept. `true`: for pages inside the bundle's folder. A string: address, relative to the page, of
+   * kept. `true`, or the empty string: for pages inside the bundle's folder. A string: address, relative to the page, of
    * a service worker of the site that imports `siskin-sw.js`; it covers the pages in its folder. */
   offline?: boolean | string;
   /** Called as the files of the network arrive; those of the index are small. */
   onProgress?: (progress: Progress) => void;
+  /** Where the addresses of results begin, of several bundles each, in their order; default: the folder
+   * above the bundle. One bundle's results have addresses within its site. */
+  sites?: string[] | null | undefined;
   /** Ends the opening. */
   signal?: AbortSignal;
 }

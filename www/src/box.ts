@@ -1,4 +1,4 @@
 /** siskin-box.js: all that is fetched only once somebody searches. */
 export { takeOver } from "./handed-over.js";
-export { openOn } from "./remote.js";
+export { openAll } from "./open-all.js";
 export { SearchBox } from "./ui/box.js";

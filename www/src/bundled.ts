@@ -8,6 +8,7 @@ import { SearchError } from "./search-error.js";
 
 export type {
   Answer,
+  Failure,
   Match,
   Mode,
   OpenOptions,
@@ -27,14 +28,15 @@ Object.defineProperty(SearchError, Symbol.hasInstance, {
   value: (thrown: unknown) => thrown instanceof Error && thrown.name === "SearchError",
 });
 
-/** Opens the index in the folder `bundle`, an address relative to the page.
+/** Opens the index in the folder `bundle`, an address relative to the page, or several as one.
  *
  * Rejects with a `SearchError`; nothing of a failure is remembered. */
 export async function open(
-  bundle: string | URL = DEFAULT_BUNDLE,
+  bundle: string | URL | (string | URL)[] = DEFAULT_BUNDLE,
   options: OpenOptions = {},
 ): Promise<Search> {
-  const engine = await load(bundle);
+  const [first = DEFAULT_BUNDLE] = [bundle].flat();
+  const engine = await load(first);
   return engine.open(bundle, options);
 }
 

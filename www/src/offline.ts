@@ -17,7 +17,8 @@ export async function keepOffline(
   if (container === undefined) return "unavailable";
   try {
     const scripts = [new URL(SERVICE_WORKER_NAME, runtime)];
-    if (choice !== true) scripts.push(new URL(choice, globalThis.document.baseURI));
+    if (choice !== true && choice !== "")
+      scripts.push(new URL(choice, globalThis.document.baseURI));
     const workers = await Promise.all(scripts.map((script) => start(container, script)));
     const urls = [...new Set([...pageUrls(), ...loaded])];
     return workers[0] === undefined ? "unavailable" : await keep(workers[0], urls);

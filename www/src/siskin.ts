@@ -2,6 +2,7 @@ import { defineElement } from "./ui/element.js";
 
 export type {
   Answer,
+  Failure,
   Match,
   Mode,
   OpenOptions,

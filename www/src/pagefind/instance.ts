@@ -1,4 +1,5 @@
 import type { OpenOptions, Search } from "../api.js";
+import { mixed } from "../mix.js";
 import { folderUrl } from "../places.js";
 import { addFacets, addTags, conditionOf, sortOf } from "./filters.js";
 import { type IndexAnswer, MAXIMUM_RESULTS, SearchIndex } from "./search-index.js";
@@ -88,9 +89,8 @@ export class Pagefind {
     const asked = await this.#ask(text, options);
     const is_filtered = Object.keys(options?.filters ?? {}).length > 0;
     const unfiltered = is_filtered ? await this.#ask(text, { ...options, filters: null }) : asked;
-    const results = asked.flatMap((one, place) => resultsOf(one, `${search}-${place}`));
     return {
-      results: results.sort((a, b) => b.score - a.score),
+      results: resultsOf(asked, search),
       unfilteredResultCount: countOf(unfiltered),
       filters: filterCounts(asked),
       totalFilters: filterCounts(unfiltered),
@@ -150,16 +150,18 @@ export class Pagefind {
   }
 }
 
-/** The results of one index. Engines' scores are comparable within one answer only, so ranks decide
- * how indexes are mixed: of weight 2 come two for one of weight 1. */
-function resultsOf({ index, answer }: Asked, name: string): SearchResult[] {
-  if (answer === undefined) return [];
-  return Array.from({ length: answer.count }, (_, rank) => ({
-    id: `${name}-${rank}`,
-    score: index.weight / (rank + 1),
-    words: [],
-    data: () => answer.fragment(rank),
-  }));
+/** The results of all indexes, best first; `search` tells searches apart. */
+function resultsOf(asked: Asked[], search: number): SearchResult[] {
+  const shares = asked.map(({ index, answer }) => {
+    return { count: answer?.count ?? 0, weight: index.weight };
+  });
+  return mixed(shares).flatMap(({ index, rank, score }) => {
+    const answer = asked[index]?.answer;
+    if (answer === undefined) return [];
+    return [
+      { id: `${search}-${index}-${rank}`, score, words: [], data: () => answer.fragment(rank) },
+    ];
+  });
 }
 
 function countOf(asked: Asked[]): number {

@@ -8,7 +8,8 @@ import {
   type Result,
   type Search,
 } from "../api.js";
-import { asSearchError } from "../errors.js";
+import { asSearchError, SearchError } from "../errors.js";
+import { Session } from "../session.js";
 import { FacetBar } from "./facets.js";
 import type { Frame } from "./frame.js";
 import { append, merge } from "./merge.js";
@@ -16,7 +17,6 @@ import { Phrases } from "./phrases.js";
 import { RecentSearches } from "./recent.js";
 import { whenIdle } from "./refinement.js";
 import { groupOf, recentGroup } from "./rows.js";
-import { Session } from "./session.js";
 import { Settings } from "./settings.js";
 import { View } from "./view.js";
 import english from "./words/en.js";
@@ -51,6 +51,8 @@ export interface Start {
   open: () => Promise<Search>;
   /** An opening that is under way. */
   opening: Promise<Search>;
+  /** The attribute by which it was begun. */
+  bundle: string | null;
   language: string;
   /** Absent for English. */
   words: Words | undefined;
@@ -100,6 +102,9 @@ export class SearchBox {
     this.#session = new Session(start.open, start.opening, (search) => this.#opened(search));
     const observer = new MutationObserver((changes) => this.#changed(changes));
     observer.observe(host, { attributeFilter: [...QUESTIONS, ...NAMES], attributeOldValue: true });
+    // While this script arrived the page may have named another bundle, or taken the element away.
+    if (host.getAttribute("bundle") !== start.bundle || !host.isConnected) this.close();
+    if (!host.isConnected) return;
     if (this.#text !== "" && !frame.isComposing) this.ask();
     else if (frame.input.matches(":focus")) this.#showRecent();
   }
@@ -122,12 +127,6 @@ export class SearchBox {
     clearTimeout(this.#typing);
     this.#question.abort();
     this.#session.close();
-  }
-
-  /** Another bundle is named: what is asked next is asked there. */
-  move(): void {
-    this.close();
-    this.#askAgain();
   }
 
   /** Attributes were set; those of other values count. An element that was taken away is closed. */
@@ -182,6 +181,7 @@ export class SearchBox {
   }
 
   #focused(): void {
+    this.#is_quiet = false;
     this.#session.open().catch(() => {});
     if (this.#text === "") this.#showRecent();
     else this.#view.show();
@@ -315,14 +315,19 @@ export class SearchBox {
 
   #render(answer: Answer): void {
     const { query, mode, results, suggestions, total } = answer;
+    const [failure] = answer.failures ?? [];
     const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
+    const partial = failure ? this.#phrases.words.partial : "";
+    const note = [none, partial].filter((text) => text !== "").join(" ");
     this.#shown = answer;
     this.#facets.render(answer.facets, this.#settings.filters);
-    this.#view.note(none);
+    this.#view.note(note, failure ? "failed" : "plain");
     this.#list(answer);
     this.#reveal();
-    this.#announce(none || this.#phrases.resultCount(total, query));
+    const counted = none || this.#phrases.resultCount(total, query);
+    this.#announce([counted, partial].filter((text) => text !== "").join(" "));
     this.#tell("siskin-results", { query, mode, results });
+    if (failure) this.#tell("siskin-error", new SearchError(failure.code, failure.message));
   }
 
   #list({ query, mode, results, total }: Answer): void {
@@ -388,6 +393,7 @@ export class SearchBox {
   };
 
   #move(step: 1 | -1): void {
+    this.#is_quiet = false;
     this.#view.show();
     this.#view.list.move(step);
   }

@@ -1,6 +1,6 @@
 import type { Search } from "../api.js";
 import { open } from "../open.js";
-import { folderUrl, RUNTIME } from "../places.js";
+import { RUNTIME } from "../places.js";
 import { loadRest, loadWords } from "../rest.js";
 import type { SearchError } from "../search-error.js";
 import type { SearchBox } from "./box.js";
@@ -12,6 +12,9 @@ import { themeOf } from "./theme.js";
 /** Name under which the element is defined. @internal */
 export const ELEMENT_NAME = "siskin-search";
 
+/** Attributes of the element and of the page. */
+const FOLLOWED = { attributeFilter: ["class", "data-theme", "label", "placeholder"] };
+
 /** Without a DOM (a worker, Node) the class exists and cannot be used. */
 const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
@@ -20,16 +23,13 @@ const Base: typeof HTMLElement = globalThis.HTMLElement ?? (class {} as typeof H
  * Here is what a page needs before anybody searches; `SearchBox` is fetched with the engine once the
  * reader turns to the box. */
 export class SiskinSearch extends Base {
-  /** The others are followed by `SearchBox`. */
-  static readonly observedAttributes = ["label", "placeholder", "data-theme"];
-
   readonly #frame = new Frame(this);
   #box: SearchBox | undefined;
   #waking: Promise<void> | undefined;
   /** The address's question is asked once, wherever the page moves the element later. */
   #was_connected = false;
-  /** Stops following the page. */
-  #leave = () => {};
+  /** Follows the theme and what names the box; `SearchBox` follows the other attributes. */
+  readonly #observer = new MutationObserver(() => this.#update());
 
   constructor() {
     super();
@@ -60,7 +60,9 @@ export class SiskinSearch extends Base {
   connectedCallback(): void {
     const hint = shortcutHint(this.#shortcuts, navigator.platform);
     this.#frame.build(this.hasAttribute("modal"), hint);
-    this.#follow();
+    const page = document.documentElement;
+    page.addEventListener("keydown", this.#key);
+    for (const node of [page, this]) this.#observer.observe(node, FOLLOWED);
     this.#update();
     const parameter = this.getAttribute("query-parameter");
     const is_first = !this.#was_connected;
@@ -72,28 +74,18 @@ export class SiskinSearch extends Base {
   }
 
   disconnectedCallback(): void {
-    this.#leave();
+    document.documentElement.removeEventListener("keydown", this.#key);
+    this.#observer.disconnect();
     this.#box?.close();
-  }
-
-  attributeChangedCallback(): void {
-    if (this.isConnected) this.#update();
-  }
-
-  /** Follows the page's keys and its theme. */
-  #follow(): void {
-    const page = document.documentElement;
-    const observer = new MutationObserver(() => this.#update());
-    page.addEventListener("keydown", this.#key);
-    observer.observe(page, { attributeFilter: ["class", "data-theme"] });
-    this.#leave = () => {
-      page.removeEventListener("keydown", this.#key);
-      observer.disconnect();
-    };
   }
 
   get #shortcuts(): string {
     return this.getAttribute("shortcuts") ?? DEFAULT_SHORTCUTS;
+  }
+
+  /** What an attribute lists, with blanks between. */
+  #list(name: string): string[] | null | undefined {
+    return this.getAttribute(name)?.match(/\S+/g);
   }
 
   get #language(): string {
@@ -133,15 +125,13 @@ export class SiskinSearch extends Base {
     // The box says what is wrong, once it is there.
     opening.catch(() => {});
     const [rest, words] = await Promise.all([loadRest(), loadWords(language)]);
-    this.#box = new rest.SearchBox(this, this.#frame, { open, opening, words, language });
-    if (this.getAttribute("bundle") !== bundle) this.#box.move();
-    if (!this.isConnected) this.#box.close();
+    this.#box = new rest.SearchBox(this, this.#frame, { open, opening, bundle, words, language });
   }
 
-  async #open(): Promise<Search> {
-    const offline = this.getAttribute("offline");
-    return open(folderUrl(this.getAttribute("bundle") ?? RUNTIME), {
-      offline: offline === null ? false : offline || true,
+  #open(): Promise<Search> {
+    return open(this.#list("bundle") ?? RUNTIME, {
+      sites: this.#list("site"),
+      offline: this.getAttribute("offline") ?? false,
       onProgress: (progress) => this.#box?.progress(progress),
     });
   }

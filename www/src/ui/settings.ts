@@ -58,11 +58,16 @@ export class Settings {
     return this.#host.hasAttribute("inline");
   }
 
-  /** Where result addresses begin: the folder that holds the bundle's folder. */
+  /** Where result addresses begin: the folder that holds the bundle's folder. Those of several bundles
+   * are whole. */
   get site(): URL {
-    const site = this.#host.getAttribute("site");
-    const bundle = folderUrl(this.#host.getAttribute("bundle") ?? RUNTIME);
-    return site === null ? folderUrl("..", bundle) : folderUrl(site);
+    const [site] = this.#words("site");
+    const [bundle = RUNTIME] = this.#words("bundle");
+    return site === undefined ? folderUrl("..", folderUrl(bundle)) : folderUrl(site);
+  }
+
+  #words(name: string): string[] {
+    return this.#host.getAttribute(name)?.match(/\S+/g) ?? [];
   }
 }
 

@@ -13,6 +13,8 @@ export interface Words {
   network: string;
   unreachable: string;
   damaged: string;
+  /** Above the results of those bundles, of several, that could answer. */
+  partial: string;
   stopped: string;
   /** For a question that holds no word; where it is absent, the engine's own message is shown. */
   wordless?: string;

@@ -11,6 +11,7 @@ const words: Words = {
   unreachable: "Die Suche konnte nicht geladen werden. Prüfen Sie die Verbindung.",
   damaged:
     "Die Suche funktioniert nicht: Ihre Dateien auf dieser Website sind beschädigt oder veraltet.",
+  partial: "Einige Ergebnisse fehlen: Ein Teil der Suche konnte nicht geladen werden.",
   stopped: "Die Suche wurde wegen eines Fehlers beendet.",
   wordless: "Geben Sie mindestens ein Wort ein.",
   unsupported: "Dieser Browser kann hier nicht suchen.",

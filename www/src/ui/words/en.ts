@@ -10,6 +10,7 @@ const words: Words = {
   network: "Loading the language network… {n}",
   unreachable: "Search could not be loaded. Check your connection.",
   damaged: "Search is not working: its files on this site are damaged or out of date.",
+  partial: "Some results are missing: part of the search could not be loaded.",
   stopped: "Search stopped because of an error.",
   why: "Why these results?",
   found: "Found here: {q}",

@@ -10,6 +10,7 @@ const words: Words = {
   network: "Cargando la red lingüística… {n}",
   unreachable: "No se pudo cargar la búsqueda. Compruebe su conexión.",
   damaged: "La búsqueda no funciona: sus archivos en este sitio están dañados o desactualizados.",
+  partial: "Faltan resultados: no se pudo cargar una parte de la búsqueda.",
   stopped: "La búsqueda se detuvo por un error.",
   wordless: "Escriba al menos una palabra.",
   unsupported: "Este navegador no permite esta búsqueda.",

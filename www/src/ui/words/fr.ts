@@ -11,6 +11,7 @@ const words: Words = {
   unreachable: "La recherche n’a pas pu être chargée. Vérifiez votre connexion.",
   damaged:
     "La recherche ne fonctionne pas\u00a0: ses fichiers sur ce site sont endommagés ou périmés.",
+  partial: "Il manque des résultats : une partie de la recherche n’a pas pu être chargée.",
   stopped: "La recherche s’est arrêtée à cause d’une erreur.",
   wordless: "Saisissez au moins un mot.",
   unsupported: "Ce navigateur ne permet pas cette recherche.",

@@ -10,6 +10,7 @@ const words: Words = {
   network: "Caricamento della rete linguistica… {n}",
   unreachable: "Impossibile caricare la ricerca. Controlla la connessione.",
   damaged: "La ricerca non funziona: i suoi file su questo sito sono danneggiati o non aggiornati.",
+  partial: "Mancano alcuni risultati: non è stato possibile caricare una parte della ricerca.",
   stopped: "La ricerca si è interrotta per un errore.",
   wordless: "Scrivi almeno una parola.",
   unsupported: "Questo browser non permette questa ricerca.",

@@ -10,6 +10,7 @@ const words: Words = {
   network: "Taalnetwerk laden… {n}",
   unreachable: "De zoekfunctie kon niet worden geladen. Controleer uw verbinding.",
   damaged: "De zoekfunctie werkt niet: de bestanden op deze site zijn beschadigd of verouderd.",
+  partial: "Er ontbreken resultaten: een deel van de zoekfunctie kon niet worden geladen.",
   stopped: "De zoekfunctie is gestopt door een fout.",
   wordless: "Typ ten minste één woord.",
   unsupported: "Deze browser kan hier niet zoeken.",

@@ -15,6 +15,7 @@ const words: Words = {
   network: "Wczytywanie sieci językowej… {n}",
   unreachable: "Nie udało się wczytać wyszukiwarki. Sprawdź połączenie.",
   damaged: "Wyszukiwarka nie działa: jej pliki w tej witrynie są uszkodzone lub nieaktualne.",
+  partial: "Brakuje części wyników: nie udało się wczytać części wyszukiwarki.",
   stopped: "Wyszukiwanie przerwano z powodu błędu.",
   wordless: "Wpisz co najmniej jedno słowo.",
   unsupported: "Ta przeglądarka nie obsługuje tego wyszukiwania.",

@@ -10,6 +10,7 @@ const words: Words = {
   network: "Carregando a rede linguística… {n}",
   unreachable: "Não foi possível carregar a pesquisa. Verifique sua conexão.",
   damaged: "A pesquisa não funciona: seus arquivos neste site estão danificados ou desatualizados.",
+  partial: "Faltam resultados: não foi possível carregar parte da pesquisa.",
   stopped: "A pesquisa parou por causa de um erro.",
   wordless: "Digite pelo menos uma palavra.",
   unsupported: "Este navegador não permite esta pesquisa.",

@@ -10,6 +10,7 @@ const words: Words = {
   network: "正在加载语言网络… {n}",
   unreachable: "无法加载搜索。请检查网络连接。",
   damaged: "搜索无法使用：本站的搜索文件已损坏或过期。",
+  partial: "缺少部分结果：部分搜索内容无法加载。",
   stopped: "搜索因出错而停止。",
   wordless: "请至少输入一个词。",
   unsupported: "此浏览器不支持这种搜索。",

@@ -1,7 +1,7 @@
-import type { Answer, QueryOptions, Search } from "../api.js";
-import { asSearchError } from "../errors.js";
+import type { Answer, QueryOptions, Search } from "./api.js";
+import { asSearchError } from "./errors.js";
 
-/** The opened bundle behind a box. A failure is forgotten, so that the next question opens it anew. */
+/** An opened bundle. A failure is forgotten, so that the next question opens it anew. */
 export class Session {
   readonly #open: () => Promise<Search>;
   readonly #opened: (search: Search) => void;

@@ -1,0 +1,199 @@
+import type {
+  Answer,
+  Failure,
+  OpenOptions,
+  Progress,
+  QueryOptions,
+  Result,
+  Search,
+} from "./api.js";
+import { asSearchError, SearchError } from "./errors.js";
+import { addedUp, mixed, type Place } from "./mix.js";
+import { folderUrl } from "./places.js";
+import { checkQuery } from "./query.js";
+import { Session } from "./session.js";
+
+/** A bundle among several. */
+export interface Member {
+  /** Its folder. */
+  folder: URL;
+  /** Opens it. */
+  open: (options: OpenOptions) => Promise<Search>;
+  /** An opening that is under way. */
+  opening: (options: OpenOptions) => Promise<Search>;
+}
+
+/** Codes of failures that are the question's and not a bundle's. */
+const OF_THE_QUESTION = ["query", "aborted"];
+
+interface Bundle {
+  folder: URL;
+  site: URL;
+  session: Session;
+}
+
+/** Ranks of one bundle's results: from `first` on, `limit` of them. */
+interface Run {
+  first: number;
+  limit: number;
+}
+
+/** Opens several bundles as one. Rejects where none can be opened: with what the first one says. */
+export async function openTogether(members: Member[], options: OpenOptions): Promise<Search> {
+  const search = new Together(members, options);
+  try {
+    await search.opened();
+    return search;
+  } catch (error) {
+    search.close();
+    throw error;
+  }
+}
+
+class Together implements Search {
+  readonly #bundles: Bundle[];
+  readonly #offline: Promise<"ready" | "unavailable">;
+  #is_closed = false;
+
+  constructor(members: Member[], options: OpenOptions) {
+    const progress = new Map<number, Progress>();
+    this.#bundles = members.map(({ folder, open, opening }, place) => {
+      const onProgress = (own: Progress) => {
+        progress.set(place, own);
+        options.onProgress?.(sumOf([...progress.values()]));
+      };
+      const { signal: _, ...later } = options;
+      const session = new Session(
+        () => open({ ...later, onProgress }),
+        opening({ ...options, onProgress }),
+        () => {},
+      );
+      const site = options.sites?.[place];
+      return { folder, session, site: site ? folderUrl(site) : folderUrl("..", folder) };
+    });
+    this.#offline = this.#whenKept();
+  }
+
+  get offline(): Promise<"ready" | "unavailable"> {
+    return this.#offline;
+  }
+
+  /** Settles once it is known which bundles can be opened. */
+  async opened(): Promise<void> {
+    await this.#ofEach((bundle) => bundle.session.open());
+  }
+
+  async query(text: string, options: QueryOptions = {}): Promise<Answer> {
+    const { first, limit, mode } = checkQuery(text, options);
+    const count = this.#bundles.length;
+    // As many as there will be of each, where all have enough.
+    const guess = { first: Math.floor(first / count), limit: Math.ceil(limit / count) };
+    const ask = (bundle: Bundle, run: Run) => bundle.session.query(text, { ...options, ...run });
+    const { values: answers, failures } = await this.#ofEach(async (bundle) => {
+      const answer = await ask(bundle, guess);
+      const { results } = guess.first === 0 ? answer : await ask(bundle, { first: 0, limit: 1 });
+      return { ...answer, best: results[0] };
+    });
+    const known = [...answers].sort(([, a], [, b]) => sharedWords(b.best) - sharedWords(a.best));
+    const shares = known.map(([, { total }]) => ({
+      count: Math.min(total, first + limit),
+      weight: 1,
+    }));
+    const places = mixed(shares).slice(first, first + limit);
+    const fetched = await this.#ofEach(async (bundle) => {
+      const { results = [] } = answers.get(bundle) ?? {};
+      const run = runOf(places.filter(({ index }) => known[index]?.[0] === bundle));
+      const is_here = run.first >= guess.first && endOf(run) <= guess.first + results.length;
+      if (run.limit === 0 || is_here) return ranked(results, guess.first);
+      return ranked((await ask(bundle, run)).results, run.first);
+    });
+    const resultAt = ({ index, rank, score }: Place): Result[] => {
+      const bundle = known[index]?.[0];
+      const result = bundle && fetched.values.get(bundle)?.get(rank);
+      return result && bundle ? [{ ...located(result, bundle.site), score }] : [];
+    };
+    const missing = [...failures, ...fetched.failures];
+    const all = [...answers.values()];
+    return {
+      query: text,
+      mode,
+      took_ms: Math.max(...all.map(({ took_ms }) => took_ms)),
+      total: all.reduce((sum, { total }) => sum + total, 0),
+      results: places.flatMap(resultAt),
+      suggestions: [...new Set(all.flatMap(({ suggestions }) => suggestions))],
+      facets: addedUp(all.flatMap(({ facets }) => facets)),
+      ...(missing.length > 0 && { failures: missing }),
+    };
+  }
+
+  close(): void {
+    this.#is_closed = true;
+    for (const { session } of this.#bundles) session.close();
+  }
+
+  async #whenKept(): Promise<"ready" | "unavailable"> {
+    const states = this.#bundles.map(async ({ session }) => (await session.open()).offline);
+    const kept = await Promise.allSettled(states);
+    const isReady = (state: PromiseSettledResult<string>) =>
+      state.status === "fulfilled" && state.value === "ready";
+    return kept.every(isReady) ? "ready" : "unavailable";
+  }
+
+  /** What `work` gives for each bundle, and which failed. Rejects where all failed, and where the
+   * question is to blame. */
+  async #ofEach<T>(
+    work: (bundle: Bundle, index: number) => Promise<T>,
+  ): Promise<{ values: Map<Bundle, T>; failures: Failure[] }> {
+    const values = new Map<Bundle, T>();
+    const failed: [Bundle, SearchError][] = [];
+    const attempt = async (bundle: Bundle, index: number) => {
+      try {
+        if (this.#is_closed)
+          throw new SearchError("closed", "The search was closed; open it again.");
+        values.set(bundle, await work(bundle, index));
+      } catch (thrown) {
+        failed.push([bundle, asSearchError(thrown)]);
+      }
+    };
+    await Promise.all(this.#bundles.map(attempt));
+    const blamed = failed.find(([, { code }]) => OF_THE_QUESTION.includes(code));
+    const [reason] = [...(blamed ? [blamed] : []), ...(values.size === 0 ? failed : [])];
+    if (reason !== undefined) throw reason[1];
+    const failures = failed.map(([{ folder }, { code, message }]) => {
+      return { bundle: folder.href, code, message };
+    });
+    return { values, failures };
+  }
+}
+
+/** How much of the question a bundle's best result has: ranks tell nothing of that. A word of like
+ * meaning counts half. */
+function sharedWords(best: Result | undefined): number {
+  return (best?.matches ?? []).reduce((sum, { kind }) => sum + (kind === "word" ? 1 : 0.5), 0);
+}
+
+/** `results` by their rank, of which the first has `first`. */
+function ranked(results: Result[], first: number): Map<number, Result> {
+  return new Map(results.map((result, at) => [first + at, result]));
+}
+
+/** A bundle's places stand in the order of their ranks, without gaps. */
+function runOf(places: Place[]): Run {
+  return { first: places[0]?.rank ?? 0, limit: places.length };
+}
+
+function endOf({ first, limit }: Run): number {
+  return first + limit;
+}
+
+/** A result with whole addresses: which site it is of can be seen from them alone. */
+function located(result: Result, site: URL): Result {
+  const whole = (url: string) => (url.startsWith("/") ? new URL(`.${url}`, site).href : url);
+  const sections = result.sections.map((section) => ({ ...section, url: whole(section.url) }));
+  return { ...result, url: whole(result.url), sections };
+}
+
+function sumOf(progress: Progress[]): Progress {
+  const sum = (name: keyof Progress) => progress.reduce((all, own) => all + own[name], 0);
+  return { loaded_bytes: sum("loaded_bytes"), total_bytes: sum("total_bytes") };
+}
