@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Key } from "selenium-webdriver";
 import type { Engine, Running } from "./engines.js";
-import { hostileAnswers, MARKUP } from "./hostile.js";
+import { hostileAnswers, hostileFacets, MARKUP } from "./hostile.js";
 import type { Site } from "./site.js";
 import { stubEngine } from "./stub.js";
 import { Visit } from "./visit.js";
@@ -99,6 +99,9 @@ function checks(engine: Engine): void {
   check("nothing moves for readers who want it so", reducedMotion);
   check("hostile titles, excerpts, words and addresses stay text", hostile, {
     prepare: (site) => stubEngine(site, hostileAnswers()),
+  });
+  check("hostile names and values of filters stay text, and can be chosen", hostileFilters, {
+    prepare: (site) => stubEngine(site, hostileAnswers(), hostileFacets()),
   });
   checkReally("markup in the address's question stays text", hostileAddress, {
     html: "<siskin-search query-parameter='q'></siskin-search>",
@@ -263,7 +266,7 @@ async function touch(page: Visit, { name }: Engine): Promise<void> {
   assert.match(await page.run(FOCUS), /<input/);
   await page.ask("threads");
   await page.tap(await page.one(".section"), pointer);
-  await page.until("return location.pathname === '/page-0.html'");
+  await page.until("return location.pathname === '/page-0.html' && 'complaints' in globalThis");
 }
 
 /** Drivers have no input methods: what a browser tells the page of one is told by a script. */
@@ -354,6 +357,14 @@ async function rightToLeft(page: Visit): Promise<void> {
 async function zoom(page: Visit, { driver }: Running): Promise<void> {
   const whole = await driver.manage().window().getRect();
   await driver.manage().window().setRect({ width: 640, height: 512 });
+  try {
+    await fits(page);
+  } finally {
+    await driver.manage().window().setRect(whole);
+  }
+}
+
+async function fits(page: Visit): Promise<void> {
   await page.ask("threads");
   const cut = await page.run<string[]>(`
     const { clientWidth, scrollWidth } = document.documentElement;
@@ -365,7 +376,6 @@ async function zoom(page: Visit, { driver }: Running): Promise<void> {
     });
     return [...(scrollWidth > clientWidth ? ["the page"] : []),
       ...wide.map((node) => node.outerHTML.slice(0, 100))];`);
-  await driver.manage().window().setRect(whole);
   assert.deepEqual(cut, []);
 }
 
@@ -400,6 +410,45 @@ async function hostile(page: Visit): Promise<void> {
     `return [...root.querySelectorAll(".title")].map((node) => getComputedStyle(node).unicodeBidi)`,
   );
   assert.deepEqual([...new Set(isolation)], ["isolate"]);
+  await page.goto("/test.html");
+  await page.ask("evil");
+  await (await page.one("button.why")).click();
+  const reasons = await page.texts(".reasons");
+  assert.ok(reasons.some((text) => text.includes(MARKUP)));
+  assert.ok(reasons.every((text) => text.length < 3000));
+  assert.equal(await page.run("return 'hit' in globalThis"), false);
+  assert.deepEqual(await page.all("img, script, b, svg"), []);
+}
+
+async function hostileFilters(page: Visit): Promise<void> {
+  const names = hostileFacets().map(({ filter }) => filter);
+  await page.input;
+  await page.run(`root.host.addEventListener("siskin-results", ({ detail }) => {
+    root.host.dataset.filter = detail.results[0].meta.filter;
+  })`);
+  await page.run(`root.host.setAttribute("filters", arguments[0])`, names.join());
+  await page.ask("evil");
+  const shown = await page.texts("[part=facet]");
+  assert.equal(shown.length, names.length);
+  assert.ok(shown[0]?.includes(MARKUP));
+  assert.ok(
+    shown.every((text) => text.length < 3000),
+    String(shown.map((text) => text.length)),
+  );
+  const labels = await page.run<string[]>(
+    `return [...root.querySelectorAll("[part=facet]")].map((node) => node.ariaLabel)`,
+  );
+  assert.equal(labels[0], MARKUP);
+  const pressed = `return [...root.querySelectorAll("[part=value]")].map((node) => node.ariaPressed)`;
+  for (const [at, pair] of hostileFacets().entries()) {
+    await page.run(`root.querySelectorAll("[part=value]")[arguments[0]].click()`, at);
+    // What is asked for is the value itself, with all of its signs.
+    const wanted = JSON.stringify({ filter: pair.filter, value: pair.value });
+    await page.until("return root.host.dataset.filter?.includes(arguments[0])", wanted);
+    assert.equal((await page.run<string[]>(pressed))[at], "true", pair.filter.slice(0, 50));
+  }
+  assert.equal(await page.run("return 'hit' in globalThis"), false);
+  assert.deepEqual(await page.all("img, script, b, svg"), []);
 }
 
 async function hostileAddress(page: Visit): Promise<void> {

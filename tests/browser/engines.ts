@@ -35,16 +35,58 @@ function lacking(...programs: string[]): string[] {
   return programs.filter((name) => findProgram(name) === undefined);
 }
 
+/** A driver that runs. */
+interface Service {
+  /** Its address. */
+  url: string;
+  /** Ends it, and all that it has started. */
+  end(): Promise<void>;
+}
+
+/** Starts a driver, to which the port is told, in a group of its own. The whole group ends with this
+ * process too, however that ends: a shell waits for a pipe that is closed then. */
+async function startService(
+  program: string,
+  argumentsFor: (port: number) => string[],
+  env = process.env,
+): Promise<Service> {
+  const port = await freePort();
+  const leader = spawn(program, argumentsFor(port), { detached: true, stdio: "ignore", env });
+  const script = 'read -r _; kill -s TERM -- "-$0"';
+  const watch = spawn("sh", ["-c", script, String(leader.pid)], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  const end = async () => {
+    watch.kill();
+    await endGroup(leader);
+  };
+  try {
+    await untilListening(port);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return { url: `http://127.0.0.1:${port}`, end };
+}
+
+/** Has a browser started by the driver; where that fails, `end` is called too. */
+async function startBrowser(builder: Builder, { url, end }: Service): Promise<Running> {
+  try {
+    const driver = await builder.usingServer(url).build();
+    return { driver, stop: () => driver.quit().finally(end) };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
 async function startChromium(): Promise<Running> {
   const options = new chrome.Options();
   options.setBinaryPath(CHROMIUM);
   options.addArguments(...CHROMIUM_ARGUMENTS, "--force-prefers-reduced-motion");
-  const driver = await new Builder()
-    .forBrowser("chrome")
-    .setChromeOptions(options)
-    .setChromeService(new chrome.ServiceBuilder(findProgram("chromedriver")))
-    .build();
-  return { driver, stop: () => driver.quit() };
+  const service = await startService("chromedriver", (port) => [`--port=${port}`]);
+  return startBrowser(new Builder().forBrowser("chrome").setChromeOptions(options), service);
 }
 
 const FIREFOX_NAMES = ["firefox-esr", "firefox"];
@@ -55,12 +97,8 @@ async function startFirefox(): Promise<Running> {
   options.addArguments("--headless");
   options.setPreference("ui.prefersReducedMotion", 1);
   options.setPreference("ui.systemUsesDarkTheme", 0);
-  const driver = await new Builder()
-    .forBrowser("firefox")
-    .setFirefoxOptions(options)
-    .setFirefoxService(new firefox.ServiceBuilder(findProgram("geckodriver")))
-    .build();
-  return { driver, stop: () => driver.quit() };
+  const service = await startService("geckodriver", (port) => [`--port=${port}`]);
+  return startBrowser(new Builder().forBrowser("firefox").setFirefoxOptions(options), service);
 }
 
 /** Debian keeps WebKitGTK's own browser beside the library. */
@@ -76,34 +114,21 @@ async function startWebKit(): Promise<Running> {
   const settings = mkdtempSync(join(tmpdir(), "siskin-webkit-"));
   mkdirSync(join(settings, "gtk-3.0"));
   writeFileSync(join(settings, "gtk-3.0/settings.ini"), "[Settings]\ngtk-enable-animations=0\n");
-  const port = await freePort();
-  const service = spawn(
+  const forget = () => rmSync(settings, { recursive: true, force: true });
+  const display = ["--auto-servernum", "--server-args=-screen 0 1400x1200x24"];
+  const service = await startService(
     "xvfb-run",
-    ["--auto-servernum", "--server-args=-screen 0 1400x1200x24", "dbus-run-session", "--"].concat([
-      "WebKitWebDriver",
-      `--port=${port}`,
-    ]),
-    // A group of its own: all that it starts ends with it.
-    { detached: true, stdio: "ignore", env: { ...process.env, XDG_CONFIG_HOME: settings } },
-  );
-  const end = async () => {
-    await endGroup(service);
-    rmSync(settings, { recursive: true, force: true });
-  };
-  try {
-    await untilListening(port);
-    const driver = await new Builder()
-      .usingServer(`http://127.0.0.1:${port}`)
-      .withCapabilities({
-        browserName: "MiniBrowser",
-        "webkitgtk:browserOptions": { binary: miniBrowser(), args: ["--automation"] },
-      })
-      .build();
-    return { driver, stop: () => driver.quit().finally(end) };
-  } catch (error) {
-    await end();
+    (port) => [...display, "dbus-run-session", "--", "WebKitWebDriver", `--port=${port}`],
+    { ...process.env, XDG_CONFIG_HOME: settings },
+  ).catch((error: unknown) => {
+    forget();
     throw error;
-  }
+  });
+  const builder = new Builder().withCapabilities({
+    browserName: "MiniBrowser",
+    "webkitgtk:browserOptions": { binary: miniBrowser(), args: ["--automation"] },
+  });
+  return startBrowser(builder, { ...service, end: () => service.end().finally(forget) });
 }
 
 function freePort(): Promise<number> {
@@ -125,7 +150,7 @@ async function untilListening(port: number): Promise<void> {
     if (is_ready) return;
     await sleep(100);
   }
-  throw new Error("WebKitWebDriver did not start within 30 seconds");
+  throw new Error("the driver did not start within 30 seconds");
 }
 
 async function endGroup(leader: ChildProcess): Promise<void> {

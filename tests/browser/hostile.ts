@@ -1,3 +1,4 @@
+import type { Facet } from "../../www/src/api.js";
 import type { Answers } from "./stub.js";
 
 /** Runs, or shows, where it is taken for markup. */
@@ -15,4 +16,16 @@ export function hostileAnswers(): Answers {
     { kind: "word" as const, query: "(".repeat(1 << 16), text: "(".repeat(1 << 16) },
   ];
   return { evil: results.map((result) => ({ ...result, matches })) };
+}
+
+/** Filters that such a site could have: of each name one value. */
+export function hostileFacets(): Facet[] {
+  const pairs = [
+    [MARKUP, MARKUP],
+    ["constructor", "__proto__"],
+    ["__proto__", "x".repeat(1 << 20)],
+    ["\u202Eevil", "\u202Elive\u202D"],
+    ["z".repeat(1 << 16), "javascript:hit=1"],
+  ] as const;
+  return pairs.map(([filter, value]) => ({ filter, value, found: 1, pages: 3 }));
 }

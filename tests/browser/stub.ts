@@ -1,18 +1,21 @@
-import type { Result } from "../../www/src/api.js";
+import type { Facet, Result } from "../../www/src/api.js";
+import type { CheckedQuery } from "../../www/src/query.js";
 import type { Site } from "./site.js";
 
 /** Answers of an engine that is not there: by question, and else {@link pages}. */
 export type Answers = Record<string, Partial<Result>[]>;
 
 /** Serves `answers` in the place of the engine, so that a test decides what is found. Answers in mode
- * `full` come in the opposite order, after the file `/network` has been fetched. */
-export function stubEngine(site: Site, answers: Answers = {}): void {
+ * `full` come in the opposite order, after the file `/network` has been fetched. Each result tells in
+ * `meta.filter` by which condition pages were chosen. */
+export function stubEngine(site: Site, answers: Answers = {}, facets: Facet[] = []): void {
   site.file("/network", "");
   site.file(
     "/siskin/siskin-worker.js",
     `const answers = ${JSON.stringify(answers)};
+    const facets = ${JSON.stringify(facets)};
     const pages = ${pages};
-    (${work})(answers, pages);`,
+    (${work})(answers, pages, facets);`,
   );
 }
 
@@ -35,25 +38,27 @@ function pages(text: string): Partial<Result>[] {
 }
 
 /** The worker's side of the protocol; runs there, so it may name nothing outside itself. */
-function work(answers: Answers, find: typeof pages): void {
+function work(answers: Answers, find: typeof pages, facets: Facet[]): void {
   interface Request {
     type: string;
     id: number;
-    query: { text: string; mode: string; limit: number; first?: number; sections?: number };
+    query: CheckedQuery;
   }
   const plain = { title: "", heading: "", excerpt: "", score: 0 };
-  const blank = { ...plain, matches: [], meta: {}, filters: [] };
-  const answer = async ({ text, mode, limit, first = 0, sections = 0 }: Request["query"]) => {
+  const blank = { ...plain, matches: [], filters: [] };
+  const answer = async ({ text, mode, limit, first, sections, filter }: CheckedQuery) => {
+    const meta = { filter: JSON.stringify(filter) };
     if (mode === "full") await fetch("/network");
     const found = answers[text] ?? find(text);
     if (mode === "full") found.reverse();
     const results = found.slice(first, first + limit).map((result) => ({
       ...blank,
+      meta,
       ...result,
       sections: (result.sections ?? []).slice(0, sections),
     }));
     const total = found.length;
-    return { query: text, mode, took_ms: 1, results, suggestions: [], facets: [], total };
+    return { query: text, mode, took_ms: 1, results, suggestions: [], facets, total };
   };
   addEventListener("message", async ({ data }: MessageEvent<Request>) => {
     if (data.type === "cancel") return;
