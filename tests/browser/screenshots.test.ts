@@ -61,6 +61,8 @@ interface State {
   lang?: string;
   size?: { width: number; height: number };
   media?: Parameters<Tab["page"]["emulateMedia"]>[0];
+  /** Messages of the console that belong to the state. */
+  expected?: RegExp[];
   reach(tab: Tab): Promise<unknown>;
 }
 
@@ -99,6 +101,15 @@ const STATES: State[] = [
       tab.site.file("/siskin/siskin-worker.js", FAILING_WORKER);
       await tab.box.fill("stop a request");
       await tab.page.getByRole("button", { name: "Try again" }).waitFor();
+    },
+  },
+  {
+    name: "offline",
+    expected: [/ERR_INTERNET_DISCONNECTED/],
+    reach: async (tab) => {
+      await tab.offline(true);
+      await tab.box.pressSequentially("stop a request");
+      await tab.page.getByRole("alert").getByText("Check your connection").waitFor();
     },
   },
   { name: "modal", attributes: "modal", reach: openModal },
@@ -161,7 +172,7 @@ async function picture(state: State, theme: "light" | "dark"): Promise<Buffer> {
   );
   await state.reach(tab);
   const png = await tab.page.screenshot({ animations: "disabled" });
-  await tab.close();
+  await tab.close({ expected: state.expected ?? [] });
   return png;
 }
 

@@ -29,7 +29,6 @@ export class Frame {
 
   constructor(host: HTMLElement) {
     this.root = host.attachShadow({ mode: "open", delegatesFocus: true });
-    this.root.append(this.failure);
     this.root.adoptedStyleSheets = [sheet(css), this.#dark];
   }
 
@@ -37,13 +36,17 @@ export class Frame {
   build(is_modal: boolean, hint: string): void {
     if (this.box.parentNode !== null) return;
     if (!is_modal) {
-      this.root.append(this.box);
+      this.root.append(this.box, this.failure);
       return;
     }
     this.dialog = element("dialog", { part: "dialog" }, this.box);
     const attributes = { part: "button", click: () => this.show() };
     const shortcut = element("kbd", { part: "shortcut", "aria-hidden": "true" }, hint);
-    this.root.append(element("button", attributes, this.#name, " ", shortcut), this.dialog);
+    this.root.append(
+      element("button", attributes, this.#name, " ", shortcut),
+      this.dialog,
+      this.failure,
+    );
   }
 
   /** Shows the modal, if it is one, and puts the cursor into the input. */
