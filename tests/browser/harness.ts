@@ -119,6 +119,20 @@ export class Tab {
     });
   }
 
+  /** Waits until a function in the page gives a promise of true. Playwright's own wait takes the promise
+   * itself for true. */
+  async until<A>(
+    isTrue: (value: A) => Promise<boolean>,
+    value: A,
+    page = this.page,
+  ): Promise<void> {
+    const end_ms = Date.now() + PATIENCE_MS;
+    while (!(await page.evaluate(isTrue as (value: unknown) => Promise<boolean>, value))) {
+      assert.ok(Date.now() < end_ms, `in vain: ${isTrue}`);
+      await page.waitForTimeout(50);
+    }
+  }
+
   offline(is_offline: boolean): Promise<void> {
     return this.#context.setOffline(is_offline);
   }

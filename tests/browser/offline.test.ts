@@ -56,7 +56,7 @@ test("a file that the cache holds damaged is fetched anew", async () => {
   await tab.page.reload();
   await tab.ask("share data between threads safely");
   // The service worker stores it after the page has it.
-  await tab.page.waitForFunction(
+  await tab.until(
     async (url) => ((await (await caches.match(url))?.arrayBuffer())?.byteLength ?? 0) > 1000,
     damaged,
   );
@@ -76,8 +76,9 @@ test("shards are taken from the cache, and those of an earlier build dropped", a
   await tab.ask("share data between threads safely");
   const again = tab.site.requests.slice(requests).filter((path) => path.endsWith(".bin"));
   assert.deepEqual(again, [], "shards that are kept are not fetched again");
-  await tab.page.waitForFunction(
-    async () => (await caches.match("/siskin/codes-aaaaaa.bin")) === undefined,
+  await tab.until(
+    async (url) => (await caches.match(url)) === undefined,
+    "/siskin/codes-aaaaaa.bin",
   );
   await tab.close();
 });

@@ -42,6 +42,9 @@ const MAXIMUM_ROUNDS = 12;
 
 const PREFETCHES_AT_ONCE = 8;
 
+/** Codes of files that are gone or not what they were. */
+const OF_A_FILE = ["network", "corrupt"];
+
 /** Loads a bundle and answers queries; the same in a worker, a page and Node. */
 export class Engine {
   readonly #environment: Environment;
@@ -76,9 +79,18 @@ export class Engine {
   }
 
   /** Answers one query. A failed download of the network is forgotten, so that the next query in
-   * mode `full` tries again; a wasm trap closes the engine. */
+   * mode `full` tries again; a wasm trap closes the engine. Throws `closed` where files are gone since the
+   * site was indexed again: opened anew, it answers from the new index. */
   async query(query: CheckedQuery): Promise<Answer> {
     const started_ms = this.#environment.now();
+    try {
+      return await this.#answer(query, started_ms);
+    } catch (error) {
+      throw (await this.#isReplaced(error)) ? replacedError() : error;
+    }
+  }
+
+  async #answer(query: CheckedQuery, started_ms: number): Promise<Answer> {
     const is_read = query.mode === "full" && !isList(query);
     const encoded = is_read ? await this.#encode(query.text) : undefined;
     const found = await this.#ask(query, encoded);
@@ -108,6 +120,16 @@ export class Engine {
       (encoder) => encoder.free(),
       () => {},
     );
+  }
+
+  /** Whether `error` came about because there is another index now in the place of this one. */
+  async #isReplaced(error: unknown): Promise<boolean> {
+    if (!OF_A_FILE.includes(asSearchError(error).code)) return false;
+    try {
+      return (await loadManifest(this.#environment)).json !== this.#manifest.json;
+    } catch {
+      return false;
+    }
   }
 
   /** Asks until nothing is missing. Each round names all the shards that it needs: they are fetched
@@ -193,6 +215,10 @@ function fromWasm<T>(call: () => T): T {
   } catch (thrown) {
     throw asSearchError(thrown);
   }
+}
+
+function replacedError(): SearchError {
+  return new SearchError("closed", "The site has been indexed again since; open the search again.");
 }
 
 async function loadManifest({ source, bundle }: Environment): Promise<Manifest> {

@@ -5,7 +5,7 @@
  * - `version`: the bundle was written for another version of this code.
  * - `unsupported`: this browser or this bundle lacks what was asked for.
  * - `aborted`: the caller's `AbortSignal` fired.
- * - `closed`: the search was closed before.
+ * - `closed`: the search was closed before, or its index has been replaced by a newer one.
  * - `query`: the query or its options are not valid.
  * - `internal`: a defect in Siskin; the instance is closed and has to be opened again.
  */

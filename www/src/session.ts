@@ -26,18 +26,30 @@ export class Session {
     return this.#search ?? this.#use(this.#open());
   }
 
+  /** Asks. Where the site was indexed again in the meantime, the new index is opened and asked. */
   async query(text: string, options: QueryOptions): Promise<Answer> {
     const opening = this.open();
-    const search = await opening;
     try {
-      const answer = await search.query(text, options);
-      this.hasNetwork ||= answer.mode === "full";
-      return answer;
+      return await this.#ask(opening, text, options);
     } catch (thrown) {
       const { code } = asSearchError(thrown);
-      if (code === "internal" || code === "closed") this.#forget(opening);
-      throw thrown;
+      if (code === "internal") this.#forget(opening);
+      // What was closed here is not opened again.
+      if (code !== "closed" || this.#search === undefined) throw thrown;
+      return this.#ask(this.#inPlaceOf(opening), text, options);
     }
+  }
+
+  async #ask(opening: Promise<Search>, text: string, options: QueryOptions): Promise<Answer> {
+    const answer = await (await opening).query(text, options);
+    this.hasNetwork ||= answer.mode === "full";
+    return answer;
+  }
+
+  /** The bundle opened anew, once for all questions that were asked of `replaced`. */
+  #inPlaceOf(replaced: Promise<Search>): Promise<Search> {
+    if (this.#search === replaced) this.close();
+    return this.open();
   }
 
   /** Stops what runs. */

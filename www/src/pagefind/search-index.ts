@@ -165,18 +165,27 @@ export class SearchIndex {
     return { address: { base, highlight: this.#highlight }, excerpt: { ...this.#excerpt } };
   }
 
-  /** A search that has ended is forgotten: the next question opens the bundle again. */
-  async #query({ term, filter, sort }: Question, options: QueryOptions): Promise<Answer> {
+  /** A search that has ended is forgotten: the next question opens the bundle again. Where it ended
+   * because the site was indexed again, this question does. */
+  async #query(question: Question, options: QueryOptions): Promise<Answer> {
     const asked = this.open();
     const opening = this.#opened;
     const search = await asked;
     try {
-      const chosen = { ...(filter && { filter }), ...(sort && { sort }), facets: true };
-      return await search.query(term, { mode: this.#mode, ...chosen, ...options });
+      return await this.#askOf(search, question, options);
     } catch (error) {
-      if (["closed", "internal"].includes(codeOf(error))) this.#forget(opening);
-      throw error;
+      const is_closed = codeOf(error) === "closed";
+      const is_current = this.#opened === opening;
+      if (is_closed || codeOf(error) === "internal") this.#forget(opening);
+      if (!is_closed || !is_current) throw error;
+      search.close();
+      return this.#askOf(await this.open(), question, options);
     }
+  }
+
+  #askOf(search: Search, { term, filter, sort }: Question, options: QueryOptions): Promise<Answer> {
+    const chosen = { ...(filter && { filter }), ...(sort && { sort }), facets: true };
+    return search.query(term, { mode: this.#mode, ...chosen, ...options });
   }
 
   #forget(opening: Promise<Search> | undefined): void {
