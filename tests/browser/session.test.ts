@@ -128,3 +128,30 @@ test("on a machine four times slower a letter and its answer fit into their fram
   assert.ok(slowed_ms < BUDGET_MS, `${slowed_ms.toFixed(1)} ms a letter`);
   await tab.close();
 });
+
+test("where a list takes several frames it waits until typing pauses", async () => {
+  const tab = await openTab();
+  await tab.page.evaluate(() => {
+    const seen = globalThis as { lists?: number };
+    const count = () => {
+      seen.lists = (seen.lists ?? 0) + 1;
+    };
+    addEventListener("siskin-results", count, { capture: true });
+  });
+  const client = await tab.page.context().newCDPSession(tab.page);
+  await client.send("Emulation.setCPUThrottlingRate", { rate: 6 });
+  // What a list costs here is known then.
+  await tab.ask("ownership");
+  await tab.box.fill("");
+  const lists = () => tab.page.evaluate(() => (globalThis as { lists?: number }).lists ?? 0);
+  const before = await lists();
+  const text = "share data between threads safely";
+  await tab.box.pressSequentially(text, { delay: 130 });
+  await tab.page.waitForFunction(
+    (wanted) => (globalThis as { answered?: string }).answered === wanted,
+    text,
+  );
+  const drawn = (await lists()) - before;
+  assert.ok(drawn <= text.length / 4, `${drawn} lists for ${text.length} letters`);
+  await tab.close();
+});

@@ -13,6 +13,7 @@ import { Session } from "../session.js";
 import { FacetBar } from "./facets.js";
 import type { Frame } from "./frame.js";
 import { append, merge } from "./merge.js";
+import { Pace } from "./pace.js";
 import { Phrases } from "./phrases.js";
 import { RecentSearches } from "./recent.js";
 import { whenIdle } from "./refinement.js";
@@ -21,9 +22,6 @@ import { Settings } from "./settings.js";
 import { View } from "./view.js";
 import english from "./words/en.js";
 import type { Words } from "./words.js";
-
-/** Keystrokes closer together than this ask once. */
-const TYPING_DELAY_MS = 60;
 
 /** Sections of a page that are shown. */
 const SECTIONS = 3;
@@ -79,6 +77,7 @@ export class SearchBox {
   /** Whether the list stays closed when the answer comes: nobody turned to it since. */
   #is_quiet = false;
   #question = new AbortController();
+  readonly #pace = new Pace();
   #typing: ReturnType<typeof setTimeout> | undefined;
 
   /** What has been typed before this script was there is asked. */
@@ -189,7 +188,7 @@ export class SearchBox {
 
   #typed(): void {
     clearTimeout(this.#typing);
-    this.#typing = setTimeout(() => this.ask(), TYPING_DELAY_MS);
+    this.#typing = setTimeout(() => this.ask(), this.#pace.delay_ms);
   }
 
   /** Does what the reader asked for, in the place of what was asked before, and tells of failure. */
@@ -304,7 +303,7 @@ export class SearchBox {
   #show(answer: Answer): void {
     if (answer.query !== this.#shown?.query) this.#view.rewind();
     this.#given = answer.results.length;
-    this.#render(answer);
+    this.#pace.measure(() => this.#render(answer));
   }
 
   #refine(answer: Answer): void {
