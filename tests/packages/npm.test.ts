@@ -136,6 +136,15 @@ test("files that never come, or fail to, end the run", async () => {
   await setTimeout(100);
   controller.abort();
   await ended;
+  const other = new AbortController();
+  function* stopped() {
+    yield { path: "a.html", content: "<h1>A</h1>" };
+    other.abort();
+    yield { path: "b.html", content: "<h1>B</h1>" };
+  }
+  const refused = { name: "IndexError", code: "aborted" };
+  await assert.rejects(api.index(stopped(), { output, signal: other.signal }), refused);
+
   const lost = new Error("the source is gone");
   async function* failing() {
     yield { path: "a.html", content: "" };

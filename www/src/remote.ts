@@ -108,7 +108,7 @@ class RemoteSearch implements Search {
     if (reply.type === "failed") {
       const error = new SearchError(reply.code, reply.message);
       this.#take(reply.id)?.reject(error);
-      if (error.code === "internal") this.#end(error);
+      if (error.code === "internal" || error.code === "closed") this.#end(error);
     }
   }
 

@@ -33,7 +33,7 @@ export class Session {
       return await this.#ask(opening, text, options);
     } catch (thrown) {
       const { code } = asSearchError(thrown);
-      if (code === "internal") this.#forget(opening);
+      if (code === "internal" && this.#search === opening) this.close();
       // What was closed here is not opened again.
       if (code !== "closed" || this.#search === undefined) throw thrown;
       return this.#ask(this.#inPlaceOf(opening), text, options);

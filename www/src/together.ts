@@ -144,18 +144,19 @@ class Together implements Search {
   async #ofEach<T>(
     work: (bundle: Bundle, index: number) => Promise<T>,
   ): Promise<{ values: Map<Bundle, T>; failures: Failure[] }> {
+    const attempt = async (bundle: Bundle, index: number) => {
+      if (this.#is_closed) throw new SearchError("closed", "The search was closed; open it again.");
+      return work(bundle, index);
+    };
+    const outcomes = await Promise.allSettled(this.#bundles.map(attempt));
     const values = new Map<Bundle, T>();
     const failed: [Bundle, SearchError][] = [];
-    const attempt = async (bundle: Bundle, index: number) => {
-      try {
-        if (this.#is_closed)
-          throw new SearchError("closed", "The search was closed; open it again.");
-        values.set(bundle, await work(bundle, index));
-      } catch (thrown) {
-        failed.push([bundle, asSearchError(thrown)]);
-      }
-    };
-    await Promise.all(this.#bundles.map(attempt));
+    // In the order of the bundles, not of their answers: the next results continue these.
+    this.#bundles.forEach((bundle, index) => {
+      const outcome = outcomes[index];
+      if (outcome?.status === "fulfilled") values.set(bundle, outcome.value);
+      else failed.push([bundle, asSearchError(outcome?.reason)]);
+    });
     const blamed = failed.find(([, { code }]) => OF_THE_QUESTION.includes(code));
     const [reason] = [...(blamed ? [blamed] : []), ...(values.size === 0 ? failed : [])];
     if (reason !== undefined) throw reason[1];

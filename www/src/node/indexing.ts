@@ -118,9 +118,11 @@ function refuseAborted(signal: AbortSignal | undefined): void {
 
 /** The files until the signal fires, even where the next one never comes. */
 async function* abortable(files: Files, signal: AbortSignal | undefined) {
+  let abort = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+    abort = () => reject(signal?.reason);
   });
+  signal?.addEventListener("abort", abort);
   // Once the last file is there nobody waits for it.
   aborted.catch(() => {});
   const iterator = iteratorOf(files);
@@ -128,11 +130,13 @@ async function* abortable(files: Files, signal: AbortSignal | undefined) {
   try {
     for (;;) {
       step = undefined;
+      signal?.throwIfAborted();
       step = await Promise.race([iterator.next(), aborted]);
       if (step.done) return;
       yield step.value;
     }
   } finally {
+    signal?.removeEventListener("abort", abort);
     // Whoever makes the files may clean up; one that waits for ever is not waited for.
     if (step?.done === false) await iterator.return?.();
   }
@@ -144,6 +148,7 @@ function iteratorOf(files: Files): Iterator<SourceFile> | AsyncIterator<SourceFi
 }
 
 async function run(site: string, options: IndexOptions): Promise<IndexReport> {
+  refuseAborted(options.signal);
   const { program, env } = findCommand();
   const args = ["index", "--json", "--quiet", ...argumentsFor(options), "--", site];
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });

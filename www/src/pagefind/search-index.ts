@@ -174,11 +174,13 @@ export class SearchIndex {
     try {
       return await this.#askOf(search, question, options);
     } catch (error) {
-      const is_closed = codeOf(error) === "closed";
       const is_current = this.#opened === opening;
-      if (is_closed || codeOf(error) === "internal") this.#forget(opening);
-      if (!is_closed || !is_current) throw error;
-      search.close();
+      const ended = ["closed", "internal"].includes(codeOf(error));
+      // What was closed here is not opened again.
+      const is_replaced = codeOf(error) === "closed" && this.#opened !== undefined;
+      if (ended) this.#forget(opening);
+      if (!is_replaced) throw error;
+      if (is_current) search.close();
       return this.#askOf(await this.open(), question, options);
     }
   }

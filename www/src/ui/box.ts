@@ -137,7 +137,11 @@ export class SearchBox {
       .map(({ attributeName }) => attributeName);
     this.#view.name();
     if (!this.#host.isConnected) return;
-    if (names.includes("bundle")) this.close();
+    if (names.includes("bundle")) {
+      this.close();
+      // Its addresses are not those of the new one.
+      this.#forgetShown();
+    }
     if (names.some((name) => name !== null && QUESTIONS.includes(name))) this.#askAgain();
   }
 
@@ -168,8 +172,10 @@ export class SearchBox {
   /** Any question in mode `full` fetches the network; the words of the box are one. */
   async #fetchNetwork(search: Search): Promise<void> {
     try {
-      await search.query(this.#phrases.words.more, { mode: "full", limit: 1 });
-      this.#session.hasNetwork = true;
+      const options = { mode: "full", limit: 1 } as const;
+      const { failures } = await search.query(this.#phrases.words.more, options);
+      this.#session.hasNetwork = failures === undefined;
+      this.#session.lacksNetwork ||= failures !== undefined;
     } catch (thrown) {
       this.#session.lacksNetwork ||= asSearchError(thrown).code !== "closed";
     }
@@ -307,6 +313,11 @@ export class SearchBox {
   }
 
   #refine(answer: Answer): void {
+    // A bundle whose network cannot be had would take its results along.
+    if (answer.failures && !this.#shown?.failures) {
+      this.#session.lacksNetwork = true;
+      return;
+    }
     const shown = this.#shown?.results ?? [];
     this.#given = answer.results.length;
     this.#render({ ...answer, results: merge(shown, answer.results, this.#view.pinnedCount) });

@@ -19,7 +19,7 @@ const UNSPACED =
 export function whyOf(question: string, matches: Match[]): Why {
   const of = (kind: Match["kind"]) =>
     matches.filter((match) => match.kind === kind && match.query !== "" && match.text !== "");
-  const known = matches.map(({ query }) => fold(query));
+  const known = matches.map(({ query }) => fold(query)).filter((query) => query !== "");
   const known_words = new Set(known.flatMap(wordsOf));
   const isKnown = (word: string) =>
     known_words.has(word) || (UNSPACED.test(word) && known.some((query) => overlaps(word, query)));
@@ -41,9 +41,15 @@ function withForm(query: string, text: string): string {
   return fold(query) === fold(text) ? query : `${query} (${text})`;
 }
 
+let segmenter: Intl.Segmenter | undefined;
+
 function wordsOf(text: string): string[] {
-  const segments = new Intl.Segmenter(undefined, { granularity: "word" }).segment(text);
-  return [...segments].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
+  // Firefox has none before 125.
+  if (!("Segmenter" in Intl)) return text.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
+  return [...segmenter.segment(text)]
+    .filter(({ isWordLike }) => isWordLike)
+    .map(({ segment }) => segment);
 }
 
 function overlaps(one: string, other: string): boolean {

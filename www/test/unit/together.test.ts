@@ -1,6 +1,7 @@
 /** Several bundles as one: their results in one order, page by page, and what becomes of failures. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import type { Answer, Match, OpenOptions, QueryOptions, Result, Search } from "../../src/api.js";
 import { SearchError, type SearchErrorCode } from "../../src/errors.js";
 import { addedUp, mixed } from "../../src/mix.js";
@@ -28,7 +29,11 @@ class Bundle {
       this.opened_count += 1;
       this.#fail();
       return {
-        query: async (...question) => this.#answer(...question),
+        query: async (...question) => {
+          // Now one bundle is the first to answer, now another.
+          await setTimeout((7 * this.asked.length + this.total) % 4);
+          return this.#answer(...question);
+        },
         close() {},
         offline: READY,
       };
@@ -132,9 +137,10 @@ test("pages of results neither repeat nor leave out one, whatever each bundle ha
     [20, 30],
     [1, 30, 4],
     [30, 0],
+    [12, 13, 14, 15],
     [7, 7, 7, 7],
   ]) {
-    const bundles = sizes.map((total, at) => new Bundle(`b${at}`, total, at % 2));
+    const bundles = sizes.map((total, at) => new Bundle(`b${at}`, total, at % 3 === 2 ? 1 : 0));
     const search = await together(...bundles);
     const whole = await urls(search, { limit: 100 });
     const pages: string[] = [];
