@@ -23,7 +23,7 @@ interface Setting {
 async function withTab(body: (tab: Tab) => Promise<void>, setting: Setting = {}): Promise<void> {
   const tab = await Tab.open(browser);
   tab.site.page("/test.html", setting.html ?? BOX, setting.policy);
-  stubEngine(tab.site, setting.answers);
+  stubEngine(tab.site, setting);
   await tab.watchAnswers();
   await tab.goto(setting.path ?? "/test.html");
   await body(tab);
@@ -373,3 +373,39 @@ test("the status speaks once typing rests, and not for every letter", () =>
     const said = await tab.page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
     assert.ok(said.length <= 2, said.join(" / "));
   }));
+
+test("an element that is moved while it asks goes on, and one that comes back once it is entered", () =>
+  withTab(async (tab) => {
+    await tab.ask("threads");
+    await tab.page.evaluate(() => {
+      const host = document.querySelector("siskin-search") as HTMLElement & { value: string };
+      host.value = "locks";
+      document.body.append(host);
+    });
+    await answerTo(tab, "locks");
+    await tab.page.evaluate(async () => {
+      const host = document.querySelector("siskin-search") as HTMLElement & { value: string };
+      host.value = "channels";
+      host.remove();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      document.body.append(host);
+    });
+    await tab.box.focus();
+    await answerTo(tab, "channels");
+  }));
+
+test("an element's site may be named later: links lead there", () =>
+  withTab(async (tab) => {
+    await tab.ask("threads");
+    await tab.page
+      .locator("siskin-search")
+      .evaluate((host) => host.setAttribute("site", "/manual/"));
+    const moved = tab.page.locator("siskin-search a[role=option][href*='/manual/page-0.html']");
+    await moved.first().waitFor();
+  }));
+
+/** Waits until sections that tell of `text` are in the list, which may be closed. */
+function answerTo(tab: Tab, text: string): Promise<void> {
+  const sections = tab.page.locator("siskin-search a", { hasText: `Here ${text} is told of` });
+  return sections.first().waitFor({ state: "attached" });
+}

@@ -76,7 +76,7 @@ function checks(engine: Engine): void {
   });
   check("the keyboard alone finds, follows, closes and leaves", keyboard);
   check("the keyboard alone asks why a result is there", explaining, {
-    prepare: (site) => stubEngine(site, EXPLAINED),
+    prepare: (site) => stubEngine(site, { answers: EXPLAINED }),
   });
   check("shortcuts open the modal, Escape gives the focus back", shortcuts, { html: MODAL });
   check("a finger follows a result", (page) => touch(page, engine));
@@ -98,10 +98,10 @@ function checks(engine: Engine): void {
   check("at 200 % nothing is cut or needs scrolling sideways", (page) => zoom(page, running));
   check("nothing moves for readers who want it so", reducedMotion);
   check("hostile titles, excerpts, words and addresses stay text", hostile, {
-    prepare: (site) => stubEngine(site, hostileAnswers()),
+    prepare: (site) => stubEngine(site, { answers: hostileAnswers() }),
   });
   check("hostile names and values of filters stay text, and can be chosen", hostileFilters, {
-    prepare: (site) => stubEngine(site, hostileAnswers(), hostileFacets()),
+    prepare: (site) => stubEngine(site, { answers: hostileAnswers(), facets: hostileFacets() }),
   });
   checkReally("markup in the address's question stays text", hostileAddress, {
     html: "<siskin-search query-parameter='q'></siskin-search>",

@@ -160,7 +160,7 @@ async function picture(state: State, theme: "light" | "dark"): Promise<Buffer> {
   const link = `<link rel="stylesheet" href="/test.css">`;
   tab.site.file("/test.css", STYLE);
   tab.site.page("/test.html", `${link}<siskin-search ${state.attributes ?? ""}></siskin-search>`);
-  stubEngine(tab.site, ANSWERS);
+  stubEngine(tab.site, { answers: ANSWERS });
   await tab.watchAnswers();
   await tab.goto("/test.html");
   await tab.page.evaluate(

@@ -5,17 +5,30 @@ import type { Site } from "./site.js";
 /** Answers of an engine that is not there: by question, and else {@link pages}. */
 export type Answers = Record<string, Partial<Result>[]>;
 
+/** What a stub does besides finding {@link pages}. */
+interface Stub {
+  answers?: Answers;
+  facets?: Facet[];
+  /** Folder of the script. */
+  runtime?: string;
+  /** File in the folder of each bundle that every question needs. */
+  needed?: string;
+}
+
 /** Serves `answers` in the place of the engine, so that a test decides what is found. Answers in mode
  * `full` come in the opposite order, after the file `/network` has been fetched. Each result tells in
  * `meta.filter` by which condition pages were chosen. */
-export function stubEngine(site: Site, answers: Answers = {}, facets: Facet[] = []): void {
+export function stubEngine(
+  site: Site,
+  { answers = {}, facets = [], runtime = "/siskin/", needed = "" }: Stub = {},
+): void {
   site.file("/network", "");
   site.file(
-    "/siskin/siskin-worker.js",
+    `${runtime}siskin-worker.js`,
     `const answers = ${JSON.stringify(answers)};
     const facets = ${JSON.stringify(facets)};
     const pages = ${pages};
-    (${work})(answers, pages, facets);`,
+    (${work})(answers, pages, facets, ${JSON.stringify(needed)});`,
   );
 }
 
@@ -38,12 +51,14 @@ function pages(text: string): Partial<Result>[] {
 }
 
 /** The worker's side of the protocol; runs there, so it may name nothing outside itself. */
-function work(answers: Answers, find: typeof pages, facets: Facet[]): void {
+function work(answers: Answers, find: typeof pages, facets: Facet[], needed: string): void {
   interface Request {
     type: string;
     id: number;
     query: CheckedQuery;
+    places: { bundle: string };
   }
+  let bundle = "";
   const plain = { title: "", heading: "", excerpt: "", score: 0 };
   const blank = { ...plain, matches: [], filters: [] };
   const answer = async ({ text, mode, limit, first, sections, filter }: CheckedQuery) => {
@@ -62,8 +77,12 @@ function work(answers: Answers, find: typeof pages, facets: Facet[]): void {
   };
   addEventListener("message", async ({ data }: MessageEvent<Request>) => {
     if (data.type === "cancel") return;
-    const reply = data.type === "query" ? await answer(data.query) : undefined;
-    postMessage({ type: "done", id: data.id, answer: reply });
+    if (data.type === "open") bundle = data.places.bundle;
+    const is_query = data.type === "query";
+    const is_there = !is_query || needed === "" || (await fetch(`${bundle}${needed}`)).ok;
+    const reply = is_query && is_there ? await answer(data.query) : undefined;
+    if (is_there) postMessage({ type: "done", id: data.id, answer: reply });
+    else postMessage({ type: "failed", id: data.id, code: "network", message: needed });
   });
   postMessage({ type: "ready" });
 }

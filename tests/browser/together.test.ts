@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import type { Answer } from "../../www/src/api.js";
 import { launch, Tab } from "./harness.js";
+import { stubEngine } from "./stub.js";
 
 const BUNDLES = "/docs/siskin/ blog/siskin/";
 
@@ -108,7 +109,8 @@ test("a bundle that cannot be fetched is told, and found again with “Try again
       await tab.status.getByText("Some results are missing").waitFor({ state: "attached" });
       assert.equal(await tab.page.evaluate("failedWith"), "network");
       tab.site.heal();
-      await tab.page.getByRole("button", { name: "Try again" }).click();
+      await tab.page.getByRole("button", { name: "Try again" }).press("Enter");
+      assert.ok(await tab.box.evaluate((node) => node.matches(":focus")), "the focus is lost");
       await tab.groups.nth(9).waitFor();
       assert.equal(await tab.note.isVisible(), false);
     },
@@ -159,3 +161,42 @@ test("a script opens several, and closes all of their engines", () =>
     );
     while (tab.page.workers().length > 0) await tab.page.waitForTimeout(20);
   }));
+
+test("“Show more” goes on without a bundle that fails in between, and with it when it is back", () =>
+  withTab(
+    async (tab) => {
+      const more = tab.page.getByRole("button", { name: "Show more" });
+      await tab.ask("trains");
+      const first = await links(tab);
+      assert.equal(first.length, 6);
+      tab.site.fail(/blog\/siskin\/needed/, "status 500", 99);
+      await more.click();
+      await tab.groups.nth(14).waitFor();
+      assert.match(await tab.note.innerText(), /^Some results are missing/);
+      const second = await links(tab);
+      assert.deepEqual(second.slice(0, 6), first);
+      assert.equal(second.filter((link) => link.includes("/docs/")).length, 12);
+      tab.site.heal();
+      await more.click();
+      await tab.groups.nth(20).waitFor();
+      assert.equal(await tab.note.isVisible(), false);
+      const third = await links(tab);
+      assert.deepEqual([third.slice(0, 15), third.length, new Set(third).size], [second, 21, 21]);
+      assert.equal(third.filter((link) => link.includes("/blog/")).length, 9);
+    },
+    {
+      attributes: 'limit="6"',
+      expected: [/500/],
+      prepare: (tab) => {
+        for (const site of ["docs", "blog"]) tab.site.file(`/${site}/siskin/needed`, "");
+        stubEngine(tab.site, { runtime: "/docs/siskin/", needed: "needed" });
+      },
+    },
+  ));
+
+/** Addresses of the pages in the list. */
+function links(tab: Tab): Promise<string[]> {
+  return tab.groups.evaluateAll((groups) =>
+    groups.map((group) => group.querySelector("a")?.href.replace(/#.*/, "") ?? ""),
+  );
+}

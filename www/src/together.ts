@@ -9,6 +9,7 @@ import type {
 } from "./api.js";
 import { asSearchError, SearchError } from "./errors.js";
 import { addedUp, mixed, type Place } from "./mix.js";
+import { settledInTime } from "./patience.js";
 import { folderUrl } from "./places.js";
 import { checkQuery } from "./query.js";
 import { Session } from "./session.js";
@@ -23,6 +24,9 @@ export interface Member {
   opening: (options: OpenOptions) => Promise<Search>;
 }
 
+/** What a bundle may take longer than the first that answers, in milliseconds. */
+const PATIENCE_MS = 4000;
+
 /** Codes of failures that are the question's and not a bundle's. */
 const OF_THE_QUESTION = ["query", "aborted"];
 
@@ -30,6 +34,8 @@ interface Bundle {
   folder: URL;
   site: URL;
   session: Session;
+  /** Whether it kept others waiting and cannot be asked yet: it is not waited for again. */
+  is_late: boolean;
 }
 
 /** Ranks of one bundle's results: from `first` on, `limit` of them. */
@@ -69,7 +75,8 @@ class Together implements Search {
         () => {},
       );
       const site = options.sites?.[place];
-      return { folder, session, site: site ? folderUrl(site) : folderUrl("..", folder) };
+      const sites_folder = site ? folderUrl(site) : folderUrl("..", folder);
+      return { folder, session, site: sites_folder, is_late: false };
     });
     this.#offline = this.#whenKept();
   }
@@ -78,9 +85,9 @@ class Together implements Search {
     return this.#offline;
   }
 
-  /** Settles once it is known which bundles can be opened. */
+  /** Settles once it is known which bundles can be opened in time. */
   async opened(): Promise<void> {
-    await this.#ofEach((bundle) => bundle.session.open());
+    await this.#ofEach(({ session }) => session.open(), PATIENCE_MS);
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Answer> {
@@ -89,11 +96,14 @@ class Together implements Search {
     // As many as there will be of each, where all have enough.
     const guess = { first: Math.floor(first / count), limit: Math.ceil(limit / count) };
     const ask = (bundle: Bundle, run: Run) => bundle.session.query(text, { ...options, ...run });
+    // Networks take their time; they were asked for.
+    const patience_ms = mode === "full" ? undefined : PATIENCE_MS;
+    if (mode === "full") await this.opened();
     const { values: answers, failures } = await this.#ofEach(async (bundle) => {
       const answer = await ask(bundle, guess);
       const { results } = guess.first === 0 ? answer : await ask(bundle, { first: 0, limit: 1 });
       return { ...answer, best: results[0] };
-    });
+    }, patience_ms);
     const known = [...answers].sort(([, a], [, b]) => sharedWords(b.best) - sharedWords(a.best));
     const shares = known.map(([, { total }]) => ({
       count: Math.min(total, first + limit),
@@ -106,13 +116,15 @@ class Together implements Search {
       const is_here = run.first >= guess.first && endOf(run) <= guess.first + results.length;
       if (run.limit === 0 || is_here) return ranked(results, guess.first);
       return ranked((await ask(bundle, run)).results, run.first);
-    });
+    }, patience_ms);
     const resultAt = ({ index, rank, score }: Place): Result[] => {
       const bundle = known[index]?.[0];
       const result = bundle && fetched.values.get(bundle)?.get(rank);
       return result && bundle ? [{ ...located(result, bundle.site), score }] : [];
     };
-    const missing = [...failures, ...fetched.failures];
+    const known_missing = new Set(failures.map(({ bundle }) => bundle));
+    const lost = fetched.failures.filter(({ bundle }) => !known_missing.has(bundle));
+    const missing = [...failures, ...lost];
     const all = [...answers.values()];
     return {
       query: text,
@@ -139,16 +151,22 @@ class Together implements Search {
     return kept.every(isReady) ? "ready" : "unavailable";
   }
 
-  /** What `work` gives for each bundle, and which failed. Rejects where all failed, and where the
-   * question is to blame. */
+  /** What `work` gives for each bundle, and which failed or take much longer than the first. Rejects
+   * where all failed, and where the question is to blame. */
   async #ofEach<T>(
-    work: (bundle: Bundle, index: number) => Promise<T>,
+    work: (bundle: Bundle) => Promise<T>,
+    patience_ms: number | undefined,
   ): Promise<{ values: Map<Bundle, T>; failures: Failure[] }> {
-    const attempt = async (bundle: Bundle, index: number) => {
+    const attempt = async (bundle: Bundle) => {
       if (this.#is_closed) throw new SearchError("closed", "The search was closed; open it again.");
-      return work(bundle, index);
+      if (bundle.is_late) throw this.#late(bundle);
+      return work(bundle);
     };
-    const outcomes = await Promise.allSettled(this.#bundles.map(attempt));
+    const works = this.#bundles.map(attempt);
+    const outcomes = await settledInTime(works, patience_ms, (index) => {
+      const bundle = this.#bundles[index];
+      return bundle && this.#late(bundle);
+    });
     const values = new Map<Bundle, T>();
     const failed: [Bundle, SearchError][] = [];
     // In the order of the bundles, not of their answers: the next results continue these.
@@ -164,6 +182,17 @@ class Together implements Search {
       return { bundle: folder.href, code, message };
     });
     return { values, failures };
+  }
+
+  /** What is said of a bundle that others do not wait for. It takes part again once it is open. */
+  #late(bundle: Bundle): SearchError {
+    const { folder, session } = bundle;
+    bundle.is_late = true;
+    const here = () => {
+      bundle.is_late = false;
+    };
+    if (!this.#is_closed) session.open().then(here, () => {});
+    return new SearchError("network", `${folder.href} has not answered yet; it is asked again.`);
   }
 }
 

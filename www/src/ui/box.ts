@@ -27,7 +27,10 @@ import type { Words } from "./words.js";
 const SECTIONS = 3;
 
 /** Attributes on which the answer depends. */
-const QUESTIONS = ["bundle", "mode", "limit", "filter", "filters", "languages"];
+const QUESTIONS = ["bundle", "site", "mode", "limit", "filter", "filters", "languages"];
+
+/** Those of them on which the addresses of results depend. */
+const PLACES = ["bundle", "site"];
 
 /** Attributes that name the box. */
 const NAMES = ["label", "placeholder"];
@@ -77,6 +80,10 @@ export class SearchBox {
   /** Whether the list stays closed when the answer comes: nobody turned to it since. */
   #is_quiet = false;
   #question = new AbortController();
+  /** Whether it is being answered. */
+  #is_asking = false;
+  /** Whether the element was taken away while it was. */
+  #is_cut = false;
   readonly #pace = new Pace();
   #typing: ReturnType<typeof setTimeout> | undefined;
 
@@ -102,7 +109,8 @@ export class SearchBox {
     const observer = new MutationObserver((changes) => this.#changed(changes));
     observer.observe(host, { attributeFilter: [...QUESTIONS, ...NAMES], attributeOldValue: true });
     // While this script arrived the page may have named another bundle, or taken the element away.
-    if (host.getAttribute("bundle") !== start.bundle || !host.isConnected) this.close();
+    if (host.getAttribute("bundle") !== start.bundle || !host.isConnected) this.#stop();
+    this.#is_cut = !host.isConnected && this.#text !== "";
     if (!host.isConnected) return;
     if (this.#text !== "" && !frame.isComposing) this.ask();
     else if (frame.input.matches(":focus")) this.#showRecent();
@@ -115,17 +123,35 @@ export class SearchBox {
   }
 
   #ask(): void {
-    clearTimeout(this.#typing);
+    this.#is_cut = false;
+    this.#stopTyping();
     this.#question.abort();
     if (this.#text === "") this.#clear();
     else void this.#attempt((signal) => this.#answer(this.#text, signal));
   }
 
-  /** Stops what runs; the next question opens the bundle again. */
+  /** The element was taken away, perhaps to another place of the page: there it goes on. */
   close(): void {
-    clearTimeout(this.#typing);
+    this.#is_cut ||= this.#is_asking || this.#typing !== undefined;
+    this.#stop();
+    queueMicrotask(() => this.#goOn());
+  }
+
+  /** Asks again what was cut off. */
+  #goOn(): void {
+    if (this.#is_cut && this.#host.isConnected) this.#askAgain();
+  }
+
+  /** Stops what runs; the next question opens the bundle again. */
+  #stop(): void {
+    this.#stopTyping();
     this.#question.abort();
     this.#session.close();
+  }
+
+  #stopTyping(): void {
+    clearTimeout(this.#typing);
+    this.#typing = undefined;
   }
 
   /** Attributes were set; those of other values count. An element that was taken away is closed. */
@@ -137,8 +163,8 @@ export class SearchBox {
       .map(({ attributeName }) => attributeName);
     this.#view.name();
     if (!this.#host.isConnected) return;
-    if (names.includes("bundle")) {
-      this.close();
+    if (names.some((name) => name !== null && PLACES.includes(name))) {
+      this.#stop();
       // Its addresses are not those of the new one.
       this.#forgetShown();
     }
@@ -186,6 +212,7 @@ export class SearchBox {
   }
 
   #focused(): void {
+    this.#goOn();
     this.#is_quiet = false;
     this.#session.open().catch(() => {});
     if (this.#text === "") this.#showRecent();
@@ -193,7 +220,7 @@ export class SearchBox {
   }
 
   #typed(): void {
-    clearTimeout(this.#typing);
+    this.#stopTyping();
     this.#typing = setTimeout(() => this.ask(), this.#pace.delay_ms);
   }
 
@@ -202,11 +229,13 @@ export class SearchBox {
     this.#question.abort();
     const question = new AbortController();
     this.#question = question;
+    this.#is_asking = true;
     try {
       await work(question.signal);
     } catch (thrown) {
       if (!question.signal.aborted) this.#fail(thrown);
     }
+    if (this.#question === question) this.#is_asking = false;
   }
 
   async #answer(text: string, signal: AbortSignal): Promise<void> {
@@ -245,8 +274,9 @@ export class SearchBox {
     mode: Mode,
     signal: AbortSignal,
     first = 0,
+    above = 0,
   ): Promise<Answer> {
-    const { limit } = this.#settings;
+    const limit = Math.min(this.#settings.limit + above, MAXIMUM_LIMIT);
     const options = { mode, limit, sections: SECTIONS, first, signal, ...chosen };
     const answer = await this.#session.query(text, options);
     signal.throwIfAborted();
@@ -266,18 +296,23 @@ export class SearchBox {
   async #more(signal: AbortSignal): Promise<void> {
     const shown = this.#shown;
     if (shown === undefined) return;
+    const question = { text: shown.query, chosen: this.#chosenShown };
+    const failed = failedBundles(shown);
     let more: Answer;
     let results: Result[];
+    let is_continued: boolean;
     // Those that come may be of pages that are shown already.
     do {
-      const question = { text: shown.query, chosen: this.#chosenShown };
       more = await this.#query(question, shown.mode, signal, this.#given);
-      this.#given += more.results.length;
+      is_continued = failedBundles(more) === failed;
+      // Where other bundles answer than before, the results do not continue what is shown.
+      if (!is_continued) more = await this.#query(question, shown.mode, signal, 0, this.#given);
+      this.#given = more.results.length + (is_continued ? this.#given : 0);
       results = append(shown.results, more.results);
-    } while (more.results.length > 0 && results.length === shown.results.length);
+    } while (is_continued && more.results.length > 0 && results.length === shown.results.length);
     // Without any the engine has no others, whatever it counted.
     const total = more.results.length === 0 ? this.#given : more.total;
-    this.#render({ ...shown, results, total });
+    this.#render({ ...more, results, total });
   }
 
   #clear(): void {
@@ -343,7 +378,7 @@ export class SearchBox {
   #list({ query, mode, results, total }: Answer): void {
     const { site, pointsAtText } = this.#settings;
     const explain = (matches: Match[]) =>
-      this.#explains ? this.#phrases.reasons(query, matches) : this.#phrases.pairs(matches);
+      this.#explains ? this.#phrases.reasons(query, matches, mode) : this.#phrases.pairs(matches);
     const has_more = total > this.#given && results.length < MAXIMUM_LIMIT;
     this.#view.explain(this.#explains ? this.#phrases.words.modes[mode] : undefined);
     this.#view.render(
@@ -441,4 +476,9 @@ export class SearchBox {
   #leave(): void {
     if (!this.#settings.isInline && this.#frame.dialog === undefined) this.#view.hide();
   }
+}
+
+/** Which bundles did not answer. */
+function failedBundles({ failures = [] }: Answer): string {
+  return failures.map(({ bundle }) => bundle).join(" ");
 }

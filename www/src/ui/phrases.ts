@@ -1,4 +1,4 @@
-import type { Match } from "../api.js";
+import type { Match, Mode } from "../api.js";
 import type { SearchError } from "../errors.js";
 import type { Part } from "./rows.js";
 import { pairsOf, whyOf } from "./why.js";
@@ -68,8 +68,8 @@ export class Phrases {
     return pairs.length === 0 ? [] : [this.#unit(pairs)];
   }
 
-  /** Why `matches` are a result for `question`. */
-  reasons(question: string, matches: Match[]): Part[][] {
+  /** Why `matches` are a result for `question`. Without meaning, in mode `words`, nothing is close to it. */
+  reasons(question: string, matches: Match[], mode: Mode): Part[][] {
     const { words, meanings, absent } = whyOf(question, matches);
     const forms = this.words;
     const reasons = [
@@ -77,7 +77,7 @@ export class Phrases {
       this.#reason(forms.alike, meanings),
       this.#reason(forms.absent, absent),
     ];
-    const is_whole = words.length + meanings.length === 0;
+    const is_whole = mode !== "words" && words.length + meanings.length === 0;
     const whole = is_whole ? [[{ text: forms.whole, isWord: false }]] : [];
     return [...whole, ...reasons.filter((parts) => parts.length > 0)];
   }

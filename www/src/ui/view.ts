@@ -114,20 +114,18 @@ export class View {
 
   /** Shows pages with their rows; `has_more` offers further ones. */
   render(groups: Group[], has_more: boolean): void {
-    const leaves_button = !has_more && this.#more.matches(":focus");
-    this.#clear.hidden = true;
     this.list.render(groups);
-    this.#more.hidden = !has_more;
-    this.#reasons.hidden = groups.length === 0;
-    if (leaves_button) this.input.focus();
+    this.#offer(this.#clear, false);
+    this.#offer(this.#more, has_more);
+    this.#offer(this.#reasons, groups.length > 0);
   }
 
   /** Shows earlier searches, and a way to forget them. */
   recent(group: Group): void {
     this.render([group], false);
     this.note(group.title);
-    this.#clear.hidden = false;
-    this.#reasons.hidden = true;
+    this.#offer(this.#clear, true);
+    this.#offer(this.#reasons, false);
     this.show();
   }
 
@@ -155,7 +153,14 @@ export class View {
     this.#note.textContent = text;
     this.#note.hidden = text === "";
     this.#note.classList.toggle("busy", state === "busy");
-    this.#retry.hidden = state !== "failed";
+    this.#offer(this.#retry, state === "failed");
+  }
+
+  /** Shows what the reader may press, or takes it away; a focus on it goes back to the input. */
+  #offer(node: HTMLElement, is_offered: boolean): void {
+    const has_focus = node.matches(":focus-within");
+    node.hidden = !is_offered;
+    if (has_focus && !is_offered) this.input.focus();
   }
 
   /** Tells a screen reader, once typing rests. */

@@ -47,35 +47,51 @@ function told(parts: Part[][]): string[] {
 
 test("reasons tell words that are there, words of like meaning, and the others", () => {
   const matches = [word("sharing", "share"), word("Data", "data"), near("safely", "securely")];
-  assert.deepEqual(told(phrases.reasons("How is sharing Data done safely?", matches)), [
+  assert.deepEqual(told(phrases.reasons("How is sharing Data done safely?", matches, "table")), [
     "Found here: [sharing (share)], [Data]",
     "Alike in meaning: [safely ≈ securely]",
     "Not found here, or too common to look for: [How], [is], [done]",
   ]);
   const words = ["a", "b"].map((name) => word(name));
-  assert.deepEqual(told(new Phrases(german, "de").reasons("a b", words)), [
+  assert.deepEqual(told(new Phrases(german, "de").reasons("a b", words, "words")), [
     "Hier gefunden: [a], [b]",
   ]);
 });
 
 test("a passage that shares no word with the question is near to it as a whole", () => {
-  const [whole, absent] = told(phrases.reasons("cancel it", []));
+  const [whole, absent] = told(phrases.reasons("cancel it", [], "table"));
   assert.match(whole ?? "", /as a whole$/);
   assert.match(absent ?? "", /: \[cancel\], \[it\]$/);
+  const by_words = told(phrases.reasons("cancel it", [], "words"));
+  assert.deepEqual(by_words, ["Not found here, or too common to look for: [cancel], [it]"]);
 });
 
 test("code, and writing without blanks, are taken apart as the engine does", () => {
-  assert.deepEqual(told(phrases.reasons("use Vec::push", [word("Vec::push")])).slice(1), [
+  assert.deepEqual(told(phrases.reasons("use Vec::push", [word("Vec::push")], "table")).slice(1), [
     "Not found here, or too common to look for: [use]",
   ]);
   const pairs = ["スレ", "レッ", "ッド"].map((pair) => word(pair));
-  const absent = told(phrases.reasons("スレッド安全", pairs)).at(-1);
+  const absent = told(phrases.reasons("スレッド安全", pairs, "full")).at(-1);
   assert.equal(absent, "Not found here, or too common to look for: [安全]");
+});
+
+test("browsers without Intl.Segmenter tell words apart too", () => {
+  const { Segmenter } = Intl;
+  Reflect.deleteProperty(Intl, "Segmenter");
+  try {
+    const reasons = told(phrases.reasons("use Rc in C++", [word("Rc")], "words"));
+    assert.deepEqual(reasons, [
+      "Found here: [Rc]",
+      "Not found here, or too common to look for: [use], [in], [C]",
+    ]);
+  } finally {
+    Object.assign(Intl, { Segmenter });
+  }
 });
 
 test("of many words only some are told, and unasked only three pairs", () => {
   const many = Array.from({ length: 40 }, (_, number) => near(`q${number}`, `t${number}`));
-  assert.equal(phrases.reasons("x", many)[0]?.filter(({ isWord }) => isWord).length, 12);
+  assert.equal(phrases.reasons("x", many, "table")[0]?.filter(({ isWord }) => isWord).length, 12);
   assert.equal(phrases.pairs(many)[0]?.filter(({ isWord }) => isWord).length, 3);
   assert.deepEqual(phrases.pairs([word("x")]), []);
 });

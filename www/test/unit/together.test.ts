@@ -17,6 +17,8 @@ class Bundle {
   opened_count = 0;
   /** The next openings and questions fail so. */
   readonly failures: (SearchErrorCode | undefined)[] = [];
+  /** Openings and questions wait for this. */
+  gate: Promise<void> = Promise.resolve();
 
   constructor(name: string, total: number, words = 0) {
     this.name = name;
@@ -27,9 +29,11 @@ class Bundle {
   get member(): Member {
     const open = async (_: OpenOptions): Promise<Search> => {
       this.opened_count += 1;
+      await this.gate;
       this.#fail();
       return {
         query: async (...question) => {
+          await this.gate;
           // Now one bundle is the first to answer, now another.
           await setTimeout((7 * this.asked.length + this.total) % 4);
           return this.#answer(...question);
@@ -186,4 +190,38 @@ test("addresses begin where the page says", async () => {
   const sites = ["https://x.example/manual/"];
   const search = await openTogether([docs.member, blog.member], { sites });
   assert.equal(await urls(search), "/manual/0 /blog/0");
+});
+
+test("a bundle that does not answer is waited for once, and takes part when it is there", async () => {
+  const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
+  let answer = () => {};
+  blog.gate = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const opening = performance.now();
+  const search = await together(docs, blog);
+  assert.ok(performance.now() - opening > 3900);
+  const asked = performance.now();
+  const { failures = [], results } = await search.query("q", { limit: 4 });
+  assert.deepEqual(
+    failures.map(({ bundle, code }) => [bundle, code]),
+    [["https://x.example/blog/siskin/", "network"]],
+  );
+  assert.match(failures[0]?.message ?? "", /has not answered yet/);
+  assert.equal(results.length, 4);
+  await assert.doesNotReject(search.query("q", { mode: "full" }));
+  assert.ok(performance.now() - asked < 1000, "it was waited for again");
+  answer();
+  await setTimeout(10);
+  assert.equal(await urls(search, { limit: 4 }), "/docs/0 /blog/0 /docs/1 /blog/1");
+  assert.equal(blog.opened_count, 1);
+});
+
+test("a bundle that stops answering does not hold up the others", async () => {
+  const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
+  const search = await together(docs, blog);
+  blog.gate = new Promise(() => {});
+  const { failures = [], results } = await search.query("q", { limit: 4 });
+  assert.deepEqual([failures.length, results.length], [1, 4]);
+  search.close();
 });
