@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use same_file::Handle;
 
 use crate::failure::one_line;
 use crate::interrupt::{self, writing};
@@ -180,15 +181,22 @@ impl Staging {
         Ok(())
     }
 
-    /// Puts the new output in the place of the old one, and says what it holds. That the old one
-    /// could not be removed is a problem told to `talk`.
+    /// Puts the new output in the place of the old one, does what has to be done `before_others` may
+    /// write there, and says what it holds. That the old one could not be removed is a problem told to
+    /// `talk`.
     ///
     /// # Errors
-    /// When a folder cannot be renamed; the old output then stays where it was.
-    pub fn put_in_place(self, talk: Talk) -> Result<Receipt> {
+    /// When a folder cannot be renamed; the old output then stays where it was. When `before_others`
+    /// fails; the new output then stays.
+    pub fn put_in_place(
+        self,
+        talk: Talk,
+        before_others: impl FnOnce() -> Result<()>,
+    ) -> Result<Receipt> {
         let mut writing = writing();
         write_receipt(&self.folder, &self.receipt)?;
         self.swap(talk)?;
+        before_others()?;
         *writing = None;
         drop(writing);
         Ok(self.receipt.clone())
@@ -233,8 +241,9 @@ impl Lock {
         loop {
             let file = File::create(&path).with_context(cannot)?;
             match file.try_lock() {
-                // Another run may have removed the file between the two lines above.
-                Ok(()) if !path.exists() => {}
+                // Another run may have removed the file between the two lines above, and a third one
+                // have made another of its name.
+                Ok(()) if !is_at(&file, &path).with_context(cannot)? => {}
                 Ok(()) => return Ok(Self { path, _file: file }),
                 Err(TryLockError::WouldBlock) => bail!(
                     "another siskin index is writing beside {}; wait until it is done",
@@ -243,6 +252,15 @@ impl Lock {
                 Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
             }
         }
+    }
+}
+
+/// Whether `path` names the very file that is open.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match Handle::from_path(path) {
+        Ok(there) => Ok(there == Handle::from_file(file.try_clone()?)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -310,6 +328,7 @@ fn is_empty(folder: &Path) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::thread;
     use std::time::Duration;
     use tempfile::tempdir;
@@ -336,7 +355,7 @@ mod tests {
             staging
                 .write(&format!("{content}/a.bin"), content.as_bytes())
                 .unwrap();
-            staging.put_in_place(Talk::Quiet).unwrap();
+            staging.put_in_place(Talk::Quiet, || Ok(())).unwrap();
         }
         assert_eq!(names(&output), ["siskin-files.json", "two"]);
         assert_eq!(names(site.path()), ["siskin"]);
@@ -348,7 +367,7 @@ mod tests {
         let output = site.path().join("siskin");
         let mut first = staging(&output).unwrap();
         first.write("a.bin", b"first").unwrap();
-        first.put_in_place(Talk::Quiet).unwrap();
+        first.put_in_place(Talk::Quiet, || Ok(())).unwrap();
         let mut second = staging(&output).unwrap();
         second.write("a.bin", b"second").unwrap();
         drop(second);
@@ -366,7 +385,7 @@ mod tests {
         fs::write(left.join("encoder/half"), "x").unwrap();
         let mut staging = staging(&site.path().join("siskin")).unwrap();
         staging.write("a.bin", b"a").unwrap();
-        staging.put_in_place(Talk::Quiet).unwrap();
+        staging.put_in_place(Talk::Quiet, || Ok(())).unwrap();
         assert_eq!(names(site.path()), ["siskin"]);
         assert_eq!(
             names(&site.path().join("siskin")),
@@ -380,7 +399,7 @@ mod tests {
         let output = site.path().join("siskin");
         let mut first = staging(&output).unwrap();
         first.write("a.bin", b"first").unwrap();
-        first.put_in_place(Talk::Quiet).unwrap();
+        first.put_in_place(Talk::Quiet, || Ok(())).unwrap();
         fs::rename(&output, site.path().join(".siskin.siskin-previous")).unwrap();
         drop(staging(&output).unwrap());
         assert_eq!(names(site.path()), ["siskin"]);
@@ -392,7 +411,10 @@ mod tests {
         let site = tempdir().unwrap();
         let output = site.path().join("siskin");
         let previous = site.path().join(".siskin.siskin-previous");
-        staging(&output).unwrap().put_in_place(Talk::Quiet).unwrap();
+        staging(&output)
+            .unwrap()
+            .put_in_place(Talk::Quiet, || Ok(()))
+            .unwrap();
         for leftover in [&["rows.bin", RECEIPT_FILE][..], &[RECEIPT_FILE], &[]] {
             fs::create_dir(&previous).unwrap();
             for name in leftover {
@@ -400,7 +422,7 @@ mod tests {
             }
             let mut staging = staging(&output).unwrap();
             staging.write("a.bin", b"a").unwrap();
-            staging.put_in_place(Talk::Quiet).unwrap();
+            staging.put_in_place(Talk::Quiet, || Ok(())).unwrap();
             assert_eq!(names(site.path()), ["siskin"]);
         }
     }
@@ -449,7 +471,7 @@ mod tests {
                     }
                 };
                 staging.write(&format!("{run}-{turn}"), b"a").unwrap();
-                staging.put_in_place(Talk::Quiet).unwrap();
+                staging.put_in_place(Talk::Quiet, || Ok(())).unwrap();
             }
             refused
         };
@@ -460,6 +482,36 @@ mod tests {
         assert!(refused > 0, "no two runs met");
         assert_eq!(names(output.folder()).len(), 2);
         assert_eq!(names(site.path()), ["siskin"]);
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one_alone_even_where_others_remove_and_make_it() {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let holders = AtomicUsize::new(0);
+        let hold_some = || {
+            let mut taken = 0;
+            while taken < 300 {
+                let Ok(lock) = Lock::take(path.clone()) else {
+                    continue;
+                };
+                assert_eq!(
+                    holders.fetch_add(1, Ordering::SeqCst),
+                    0,
+                    "two hold the lock"
+                );
+                thread::yield_now();
+                holders.fetch_sub(1, Ordering::SeqCst);
+                drop(lock);
+                taken += 1;
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(hold_some);
+            }
+        });
+        assert!(!path.exists());
     }
 
     #[test]

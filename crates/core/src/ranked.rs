@@ -176,15 +176,21 @@ impl Ranked {
 
     /// Candidates above the average are found, provided that the query was recognised; so are those
     /// that have its words, even where all pages have them. A site of one page has no spread: its
-    /// page is found. Pages that are no candidates come after those.
-    pub(crate) fn finish_candidates(&mut self) {
+    /// page is found. Pages that are no candidates come after those; where a filter leaves fewer than
+    /// `least` candidates, those of them that have its words are found.
+    pub(crate) fn finish_candidates(&mut self, least: usize) {
         let recognised = self.query.is_recognised();
         let all = self.scores.pages.len() == 1 || self.quoted.is_some();
+        let candidates = (0u32..).zip(&self.windows);
+        let candidates =
+            candidates.filter(|(page, windows)| !windows.is_empty() && self.may_be_found(*page));
+        let are_few = candidates.count() < least;
         let mut found = vec![false; self.first.len()];
         for (page, windows) in self.windows.iter().enumerate() {
             let score = &mut self.scores.pages[page];
             if windows.is_empty() {
                 *score = self.first[page] - BELOW_CANDIDATES;
+                found[page] = recognised && are_few && self.has_words[page];
             } else {
                 found[page] = recognised && (all || self.has_words[page] || *score > 0.0);
             }

@@ -593,7 +593,7 @@ impl Engine {
                 _ => wanted.insert(id),
             }
         }
-        ranked.finish_candidates();
+        ranked.finish_candidates(LEAST_CANDIDATES);
         Ok(())
     }
 
@@ -607,7 +607,7 @@ impl Engine {
         let pages_to_look_through = ranked.quoted.as_ref().map_or(0, |_| quoted::MOST_PAGES);
         for (at, page) in ranked.best().into_iter().enumerate() {
             let enough_shards = match candidates < LEAST_CANDIDATES {
-                true => 2 * count,
+                true => count.saturating_mul(2),
                 false => count,
             };
             let enough = pages >= LEAST_CANDIDATES && at >= pages_to_look_through;

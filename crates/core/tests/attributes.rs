@@ -141,13 +141,17 @@ fn a_filter_that_leaves_few_pages_of_each_shard_fetches_twice_the_shards_at_most
     let fetched = |query: &Query<'_>| {
         let mut engine = Engine::new(bundle.manifest.clone());
         let mut codes = 0;
-        while let Step::Needs(needs) = engine.search(query).unwrap() {
-            for need in &needs {
-                codes += usize::from(need.shard.kind == Kind::Codes);
-                site::add_need(&mut engine, &bundle, need).unwrap();
+        loop {
+            match engine.search(query).unwrap() {
+                Step::Done(answer) => return (codes, answer.total),
+                Step::Needs(needs) => {
+                    for need in &needs {
+                        codes += usize::from(need.shard.kind == Kind::Codes);
+                        site::add_need(&mut engine, &bundle, need).unwrap();
+                    }
+                }
             }
         }
-        codes
     };
     let odd = odd();
     let all = Query {
@@ -159,10 +163,16 @@ fn a_filter_that_leaves_few_pages_of_each_shard_fetches_twice_the_shards_at_most
         ..all
     };
     assert_eq!(bundle.manifest.shards.codes.len(), 40);
+    let (codes, _) = fetched(&all);
+    let (codes_of_odd, odd_pages) = fetched(&filtered);
     assert_eq!(
-        (fetched(&all), fetched(&filtered)),
+        (codes, codes_of_odd),
         (6, 12),
         "13 hold 50 pages of the filter"
+    );
+    assert_eq!(
+        odd_pages, 160,
+        "pages whose codes are not fetched are found by their words"
     );
 }
 

@@ -41,10 +41,17 @@ pub fn run(arguments: &EvalSiteArguments) -> Result<Outcome> {
         true => MODES.to_vec(),
         false => arguments.mode.clone(),
     };
+    let texts: Vec<&str> = questions.iter().map(|question| &*question.text).collect();
+    // First, for it is quick, and may be named wrongly.
+    let pagefind = pagefind::rankings(arguments, &texts, DEPTH, talk)?.map(|rankings| {
+        let pages = |ranking: Vec<String>| ranking.iter().map(|url| page_of(url)).collect();
+        let rankings: Vec<Vec<String>> = rankings.into_iter().map(pages).collect();
+        Asked::new(&questions, &rankings)
+    });
     let mut report = Report {
         questions: questions.len(),
         modes: Vec::new(),
-        pagefind: None,
+        pagefind,
     };
     for mode in modes {
         let encoder = match mode {
@@ -54,12 +61,6 @@ pub fn run(arguments: &EvalSiteArguments) -> Result<Outcome> {
         let asked = ask_all(&bundle, mode, encoder.as_ref(), &questions, talk);
         report.modes.push(asked?);
     }
-    let texts: Vec<&str> = questions.iter().map(|question| &*question.text).collect();
-    report.pagefind = pagefind::rankings(arguments, &texts, DEPTH, talk)?.map(|rankings| {
-        let pages = |ranking: Vec<String>| ranking.iter().map(|url| page_of(url)).collect();
-        let rankings: Vec<Vec<String>> = rankings.into_iter().map(pages).collect();
-        Asked::new(&questions, &rankings)
-    });
     if arguments.printing.json {
         talk::print_json(&report)?;
     } else {

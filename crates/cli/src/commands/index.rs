@@ -50,10 +50,8 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
         let encoder = settings.query_encoder.as_ref();
         write_runtime(runtime, encoder.unwrap_or(&settings.encoder), &mut staging)?;
     }
-    let receipt = staging.put_in_place(talk)?;
-    if let Some(drop_in) = &settings.drop_in {
-        drop_in.write()?;
-    }
+    let drop_in = settings.drop_in.as_ref();
+    let receipt = staging.put_in_place(talk, || drop_in.map_or(Ok(()), DropIn::write))?;
     report_problems(&site, arguments.verbose, talk);
     let summary = Summary::new(&settings.output_folder, &site, built, &receipt, started);
     summary.print(arguments)?;

@@ -13,7 +13,6 @@ use anyhow::{Context, Result, anyhow, bail};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{self, HeaderMap, HeaderName};
-use hyper::http::uri::PathAndQuery;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -112,8 +111,8 @@ async fn respond<B: Body + Send + 'static>(
 ) -> Result<Response<Full<Bytes>>, tokio::task::JoinError> {
     let (parts, _) = request.into_parts();
     // Proxies write the whole address, others its path.
-    let url = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
-    let url = url.to_owned();
+    let (path, query) = (parts.uri.path(), parts.uri.query());
+    let url = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
     let read = move || {
         site.respond(&parts.method, &url, &parts.headers)
             .unwrap_or_else(|error| text(StatusCode::INTERNAL_SERVER_ERROR, &one_line(&error)))

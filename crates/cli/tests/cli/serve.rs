@@ -94,6 +94,7 @@ fn files_come_with_their_types() {
         ("/siskin/dense-1.bin", "application/octet-stream", "bits"),
         ("/siskin/siskin.json", "application/json", "{}"),
         ("http://x/siskin/siskin.json?a", "application/json", "{}"),
+        ("http://x?a", "text/html; charset=utf-8", "home"),
     ] {
         let (head, body) = ask(&server, &format!("GET {path}"), "");
         assert!(head.starts_with("http/1.1 200"), "{path}: {head}");

@@ -83,7 +83,7 @@ fn attributes(number: usize) -> Attributes {
     Attributes {
         meta: vec![("number".to_owned(), number.to_string())],
         filters: given("parity", parity.to_owned()),
-        sort: given("date", (100 - number).to_string()),
+        sort: given("date", (1000 - number).to_string()),
         ..Attributes::default()
     }
 }

@@ -142,8 +142,10 @@ fn items(element: ElementRef<'_>, names: [&str; 2]) -> Vec<(String, String)> {
     let mut rest = stated(element.value(), names).unwrap_or_default();
     while !rest.is_empty() {
         let mut is_in_brackets = false;
+        // One that is never closed opens nothing.
+        let can_open = rest.contains(']');
         let end = rest.find(|character| {
-            is_in_brackets = character == '[' || is_in_brackets && character != ']';
+            is_in_brackets = can_open && character == '[' || is_in_brackets && character != ']';
             !is_in_brackets && matches!(character, ',' | ':')
         });
         let end = end.unwrap_or(rest.len());
@@ -213,6 +215,12 @@ mod tests {
         );
         assert_eq!(pairs(&said.attributes.sort), ["date=2024-05-01"]);
         assert_eq!(pairs(&said.attributes.meta), ["by=Ada"]);
+    }
+
+    #[test]
+    fn a_bracket_that_is_never_closed_takes_no_item_along() {
+        let said = said("<main><p data-siskin-filter='kind[data-kind, os:linux'>guide");
+        assert_eq!(pairs(&said.attributes.filters), ["kind=guide", "os=linux"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 
 use crate::arguments::EvalSiteArguments;
 use crate::failure::one_line;
@@ -26,13 +27,13 @@ pub fn rankings(
     talk: Talk,
 ) -> Result<Option<Vec<Vec<String>>>> {
     if let Some(folder) = &arguments.pagefind {
-        return ask(folder, questions, limit).map(Some);
+        return ask(folder, questions, limit, talk).map(Some);
     }
     let folder: PathBuf = arguments.site.join(pagefind::FOLDER);
     if arguments.no_pagefind || !pagefind::is_of_pagefind(&folder) {
         return Ok(None);
     }
-    match ask(&folder, questions, limit) {
+    match ask(&folder, questions, limit, talk) {
         Ok(rankings) => Ok(Some(rankings)),
         Err(error) => {
             talk.problem(&format!("not compared with Pagefind: {}", one_line(&error)));
@@ -41,7 +42,15 @@ pub fn rankings(
     }
 }
 
-fn ask(folder: &Path, questions: &[&str], limit: usize) -> Result<Vec<Vec<String>>> {
+/// What the script prints.
+#[derive(Deserialize)]
+struct Answer {
+    /// The one that was asked for, where the index has several.
+    language: Option<String>,
+    rankings: Vec<Vec<String>>,
+}
+
+fn ask(folder: &Path, questions: &[&str], limit: usize, talk: Talk) -> Result<Vec<Vec<String>>> {
     if !pagefind::is_of_pagefind(folder) {
         bail!(
             "{} holds no index of Pagefind's, or its pagefind.js was replaced by siskin's; run pagefind \
@@ -72,11 +81,22 @@ fn ask(folder: &Path, questions: &[&str], limit: usize) -> Result<Vec<Vec<String
     let output = running.wait_with_output().context("cannot run node")?;
     let _ = writer.join();
     if !output.status.success() {
+        let told = harmless(&String::from_utf8_lossy(&output.stderr));
+        let reason = match told.trim() {
+            "" => "its script ended without an answer",
+            reason => reason,
+        };
         bail!(
-            "the index in {} cannot be asked: {}",
-            folder.display(),
-            harmless(&String::from_utf8_lossy(&output.stderr))
+            "the index in {} cannot be asked: {reason}; run pagefind again",
+            folder.display()
         );
     }
-    serde_json::from_slice(&output.stdout).context("Pagefind's script gave no answer")
+    let Answer { language, rankings } =
+        serde_json::from_slice(&output.stdout).context("Pagefind's script gave no answer")?;
+    if let Some(language) = language {
+        talk.problem(&format!(
+            "Pagefind searches one language at a time, and was asked for pages in {language} only"
+        ));
+    }
+    Ok(rankings)
 }
