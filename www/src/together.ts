@@ -191,7 +191,8 @@ class Together implements Search {
     const here = () => {
       bundle.is_late = false;
     };
-    if (!this.#is_closed) session.open().then(here, () => {});
+    // Where it cannot be opened the next question says why.
+    if (!this.#is_closed) session.open().then(here, here);
     return new SearchError("network", `${folder.href} has not answered yet; it is asked again.`);
   }
 }

@@ -369,7 +369,9 @@ export class SearchBox {
     this.#view.note(note, failure ? "failed" : "plain");
     this.#list(answer);
     this.#reveal();
-    const counted = none || this.#phrases.resultCount(total, query);
+    // Other bundles than before may answer for those below.
+    const count = Math.max(total, results.length);
+    const counted = none || this.#phrases.resultCount(count, query);
     this.#announce([counted, partial].filter((text) => text !== "").join(" "));
     this.#tell("siskin-results", { query, mode, results });
     if (failure) this.#tell("siskin-error", new SearchError(failure.code, failure.message));

@@ -217,6 +217,24 @@ test("a bundle that does not answer is waited for once, and takes part when it i
   assert.equal(blog.opened_count, 1);
 });
 
+test("a bundle that answers late that it cannot be opened is told so by the next question", async () => {
+  const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
+  blog.failures.push("version", "version");
+  let answer = () => {};
+  blog.gate = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const search = await together(docs, blog);
+  answer();
+  await setTimeout(10);
+  const { failures = [] } = await search.query("q", { limit: 4 });
+  assert.deepEqual(
+    failures.map(({ code }) => code),
+    ["version"],
+  );
+  assert.equal(await urls(search, { limit: 2 }), "/docs/0 /blog/0");
+});
+
 test("a bundle that stops answering does not hold up the others", async () => {
   const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
   const search = await together(docs, blog);
