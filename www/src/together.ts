@@ -188,11 +188,11 @@ class Together implements Search {
   #late(bundle: Bundle): SearchError {
     const { folder, session } = bundle;
     bundle.is_late = true;
-    const here = () => {
+    const decided = () => {
       bundle.is_late = false;
     };
     // Where it cannot be opened the next question says why.
-    if (!this.#is_closed) session.open().then(here, here);
+    if (!this.#is_closed) session.open().then(decided, decided);
     return new SearchError("network", `${folder.href} has not answered yet; it is asked again.`);
   }
 }
