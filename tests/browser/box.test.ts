@@ -374,7 +374,7 @@ test("the status speaks once typing rests, and not for every letter", () =>
     assert.ok(said.length <= 2, said.join(" / "));
   }));
 
-test("an element that is moved while it asks goes on, and one that comes back once it is entered", () =>
+test("an element that is moved while it asks goes on, and so does one that comes back later", () =>
   withTab(async (tab) => {
     await tab.ask("threads");
     await tab.page.evaluate(() => {
@@ -390,8 +390,17 @@ test("an element that is moved while it asks goes on, and one that comes back on
       await new Promise((resolve) => setTimeout(resolve, 50));
       document.body.append(host);
     });
-    await tab.box.focus();
     await answerTo(tab, "channels");
+  }));
+
+test("an element's site may be named while the box is being fetched", () =>
+  withTab(async (tab) => {
+    await tab.page.locator("siskin-search").evaluate((host: HTMLElement & { show(): void }) => {
+      host.show();
+      host.setAttribute("site", "/manual/");
+    });
+    await tab.ask("threads");
+    assert.match((await tab.options.first().getAttribute("href")) ?? "", /^.*\/manual\/page-/);
   }));
 
 test("an element's site may be named later: links lead there", () =>

@@ -194,6 +194,52 @@ test("“Show more” goes on without a bundle that fails in between, and with i
     },
   ));
 
+test("a count that is announced is never below what is listed, whoever answers", () => {
+  const folders = ["docs", "blog"];
+  return withTab(
+    async (tab) => {
+      await tab.ask("few");
+      tab.site.fail(/blog\/siskin\/needed/, "status 500", 99);
+      await tab.page.getByRole("button", { name: "Show more" }).click();
+      await tab.groups.nth(9).waitFor();
+      await tab.status.getByText("Some results are missing").waitFor({ state: "attached" });
+      assert.equal(await tab.groups.count(), 10);
+      assert.match(await tab.status.innerText(), /^10 results/);
+    },
+    {
+      attributes: 'limit="6"',
+      expected: [/500/],
+      prepare: (tab) => {
+        for (const site of folders) tab.site.file(`/${site}/siskin/needed`, "");
+        const few = Array.from({ length: 7 }, (_, page) => ({ url: `/few-${page}.html` }));
+        stubEngine(tab.site, { runtime: "/docs/siskin/", needed: "needed", answers: { few } });
+      },
+    },
+  );
+});
+
+test("a bundle that is slow to open does not keep the network away from later questions", () => {
+  let release = () => {};
+  return withTab(
+    async (tab) => {
+      await tab.ask("trains");
+      assert.match(await tab.note.innerText(), /^Some results are missing/);
+      release();
+      const isPartial = () => tab.note.isVisible();
+      for (let number = 0; await isPartial(); number++) await tab.ask(`trains ${number}`);
+      await tab.ask("ferries");
+      await tab.page.waitForFunction('answered === "ferries" && answeredMode === "full"');
+    },
+    {
+      attributes: 'encoder="on-open"',
+      prepare: (tab) => {
+        release = tab.site.hold("/blog/siskin/siskin.json");
+        stubEngine(tab.site, { runtime: "/docs/siskin/" });
+      },
+    },
+  );
+});
+
 /** Addresses of the pages in the list. */
 function links(tab: Tab): Promise<string[]> {
   return tab.groups.evaluateAll((groups) =>

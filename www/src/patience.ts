@@ -1,22 +1,35 @@
-/** The outcomes of `works`, as of `Promise.allSettled`; but once one of them has succeeded the others
- * have `patience_ms` left, if that is given. After that `late` says with what they count as failed. */
-export async function settledInTime<T>(
+/** The outcomes of `works`, as of `Promise.allSettled`; but once one of them has succeeded each other
+ * one has `patience_ms` left, if that is given. After that `late` says with what it counts as failed,
+ * unless it settled while still others were waited for. Before one has succeeded there is nothing to
+ * go on with: all are waited for. */
+export function settledInTime<T>(
   works: Promise<T>[],
-  patience_ms: number | undefined,
+  patience_ms: (index: number) => number | undefined,
   late: (index: number) => unknown,
 ): Promise<PromiseSettledResult<T>[]> {
   const outcomes: (PromiseSettledResult<T> | undefined)[] = works.map(() => undefined);
-  const record = async (work: Promise<T>, index: number) => {
-    [outcomes[index]] = await Promise.allSettled([work]);
-  };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const is_over = new Promise<void>((resolve) => {
-    const wait = () => {
-      timer = setTimeout(resolve, patience_ms);
+  const awaited = new Set(works.keys());
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  return new Promise((resolve) => {
+    const leave = (index: number) => {
+      awaited.delete(index);
+      if (awaited.size > 0) return;
+      for (const timer of timers.splice(0)) clearTimeout(timer);
+      const missing = (index: number) => ({ status: "rejected" as const, reason: late(index) });
+      resolve(outcomes.map((outcome, index) => outcome ?? missing(index)));
     };
-    if (patience_ms !== undefined) Promise.any(works).then(wait, () => {});
+    const hurry = () => {
+      for (const index of timers.length === 0 ? awaited : []) {
+        const left_ms = patience_ms(index);
+        if (left_ms !== undefined) timers.push(setTimeout(leave, left_ms, index));
+      }
+    };
+    works.forEach(async (work, index) => {
+      const [outcome] = await Promise.allSettled([work]);
+      outcomes[index] = outcome;
+      leave(index);
+      if (outcome.status === "fulfilled") hurry();
+    });
+    if (works.length === 0) resolve([]);
   });
-  await Promise.race([Promise.all(works.map(record)), is_over]);
-  clearTimeout(timer);
-  return outcomes.map((outcome, index) => outcome ?? { status: "rejected", reason: late(index) });
 }

@@ -27,6 +27,9 @@ export interface Member {
 /** What a bundle may take longer than the first that answers, in milliseconds. */
 const PATIENCE_MS = 4000;
 
+/** The same for one that took longer before, until it answers. */
+const PATIENCE_WITH_SLOW_MS = 500;
+
 /** Codes of failures that are the question's and not a bundle's. */
 const OF_THE_QUESTION = ["query", "aborted"];
 
@@ -35,7 +38,9 @@ interface Bundle {
   site: URL;
   session: Session;
   /** Whether it kept others waiting and cannot be asked yet: it is not waited for again. */
-  is_late: boolean;
+  is_opening: boolean;
+  /** Whether it kept others waiting and has not answered since. */
+  is_slow: boolean;
 }
 
 /** Ranks of one bundle's results: from `first` on, `limit` of them. */
@@ -76,7 +81,7 @@ class Together implements Search {
       );
       const site = options.sites?.[place];
       const sites_folder = site ? folderUrl(site) : folderUrl("..", folder);
-      return { folder, session, site: sites_folder, is_late: false };
+      return { folder, session, site: sites_folder, is_opening: false, is_slow: false };
     });
     this.#offline = this.#whenKept();
   }
@@ -87,7 +92,10 @@ class Together implements Search {
 
   /** Settles once it is known which bundles can be opened in time. */
   async opened(): Promise<void> {
-    await this.#ofEach(({ session }) => session.open(), PATIENCE_MS);
+    await this.#ofEach(
+      ({ session }) => session.open(),
+      () => PATIENCE_MS,
+    );
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Answer> {
@@ -95,15 +103,22 @@ class Together implements Search {
     const count = this.#bundles.length;
     // As many as there will be of each, where all have enough.
     const guess = { first: Math.floor(first / count), limit: Math.ceil(limit / count) };
-    const ask = (bundle: Bundle, run: Run) => bundle.session.query(text, { ...options, ...run });
-    // Networks take their time; they were asked for.
-    const patience_ms = mode === "full" ? undefined : PATIENCE_MS;
+    const ask = async (bundle: Bundle, run: Run) => {
+      const answer = await bundle.session.query(text, { ...options, ...run });
+      bundle.is_slow = false;
+      return answer;
+    };
+    const patienceWith = ({ is_slow, session }: Bundle) => {
+      if (is_slow) return PATIENCE_WITH_SLOW_MS;
+      // Networks take their time to arrive; they were asked for.
+      return mode === "full" && !session.hasNetwork ? undefined : PATIENCE_MS;
+    };
     if (mode === "full") await this.opened();
     const { values: answers, failures } = await this.#ofEach(async (bundle) => {
       const answer = await ask(bundle, guess);
       const { results } = guess.first === 0 ? answer : await ask(bundle, { first: 0, limit: 1 });
       return { ...answer, best: results[0] };
-    }, patience_ms);
+    }, patienceWith);
     const known = [...answers].sort(([, a], [, b]) => sharedWords(b.best) - sharedWords(a.best));
     const shares = known.map(([, { total }]) => ({
       count: Math.min(total, first + limit),
@@ -116,7 +131,7 @@ class Together implements Search {
       const is_here = run.first >= guess.first && endOf(run) <= guess.first + results.length;
       if (run.limit === 0 || is_here) return ranked(results, guess.first);
       return ranked((await ask(bundle, run)).results, run.first);
-    }, patience_ms);
+    }, patienceWith);
     const resultAt = ({ index, rank, score }: Place): Result[] => {
       const bundle = known[index]?.[0];
       const result = bundle && fetched.values.get(bundle)?.get(rank);
@@ -155,18 +170,25 @@ class Together implements Search {
    * where all failed, and where the question is to blame. */
   async #ofEach<T>(
     work: (bundle: Bundle) => Promise<T>,
-    patience_ms: number | undefined,
+    patienceWith: (bundle: Bundle) => number | undefined,
   ): Promise<{ values: Map<Bundle, T>; failures: Failure[] }> {
     const attempt = async (bundle: Bundle) => {
       if (this.#is_closed) throw new SearchError("closed", "The search was closed; open it again.");
-      if (bundle.is_late) throw this.#late(bundle);
+      if (bundle.is_opening) throw this.#late(bundle);
       return work(bundle);
     };
+    const at = <R>(asked: (bundle: Bundle) => R) => {
+      return (index: number) => {
+        const bundle = this.#bundles[index];
+        return bundle && asked(bundle);
+      };
+    };
     const works = this.#bundles.map(attempt);
-    const outcomes = await settledInTime(works, patience_ms, (index) => {
-      const bundle = this.#bundles[index];
-      return bundle && this.#late(bundle);
-    });
+    const outcomes = await settledInTime(
+      works,
+      at(patienceWith),
+      at((bundle) => this.#late(bundle)),
+    );
     const values = new Map<Bundle, T>();
     const failed: [Bundle, SearchError][] = [];
     // In the order of the bundles, not of their answers: the next results continue these.
@@ -187,9 +209,10 @@ class Together implements Search {
   /** What is said of a bundle that others do not wait for. It takes part again once it is open. */
   #late(bundle: Bundle): SearchError {
     const { folder, session } = bundle;
-    bundle.is_late = true;
+    bundle.is_slow = true;
+    bundle.is_opening = true;
     const decided = () => {
-      bundle.is_late = false;
+      bundle.is_opening = false;
     };
     // Where it cannot be opened the next question says why.
     if (!this.#is_closed) session.open().then(decided, decided);

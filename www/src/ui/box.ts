@@ -30,7 +30,7 @@ const SECTIONS = 3;
 const QUESTIONS = ["bundle", "site", "mode", "limit", "filter", "filters", "languages"];
 
 /** Those of them on which the addresses of results depend. */
-const PLACES = ["bundle", "site"];
+const PLACES = ["bundle", "site"] as const satisfies (keyof Start)[];
 
 /** Attributes that name the box. */
 const NAMES = ["label", "placeholder"];
@@ -52,8 +52,9 @@ export interface Start {
   open: () => Promise<Search>;
   /** An opening that is under way. */
   opening: Promise<Search>;
-  /** The attribute by which it was begun. */
+  /** The attributes by which it was begun. */
   bundle: string | null;
+  site: string | null;
   language: string;
   /** Absent for English. */
   words: Words | undefined;
@@ -108,8 +109,9 @@ export class SearchBox {
     this.#session = new Session(start.open, start.opening, (search) => this.#opened(search));
     const observer = new MutationObserver((changes) => this.#changed(changes));
     observer.observe(host, { attributeFilter: [...QUESTIONS, ...NAMES], attributeOldValue: true });
-    // While this script arrived the page may have named another bundle, or taken the element away.
-    if (host.getAttribute("bundle") !== start.bundle || !host.isConnected) this.#stop();
+    // While this script arrived the page may have named others, or taken the element away.
+    const is_renamed = PLACES.some((name) => host.getAttribute(name) !== start[name]);
+    if (is_renamed || !host.isConnected) this.#stop();
     this.#is_cut = !host.isConnected && this.#text !== "";
     if (!host.isConnected) return;
     if (this.#text !== "" && !frame.isComposing) this.ask();
@@ -130,15 +132,14 @@ export class SearchBox {
     else void this.#attempt((signal) => this.#answer(this.#text, signal));
   }
 
-  /** The element was taken away, perhaps to another place of the page: there it goes on. */
+  /** The element was taken away, perhaps to another place of the page. */
   close(): void {
     this.#is_cut ||= this.#is_asking || this.#typing !== undefined;
     this.#stop();
-    queueMicrotask(() => this.#goOn());
   }
 
-  /** Asks again what was cut off. */
-  #goOn(): void {
+  /** Asks again what was cut off, once the element is there again. */
+  goOn(): void {
     if (this.#is_cut && this.#host.isConnected) this.#askAgain();
   }
 
@@ -163,7 +164,7 @@ export class SearchBox {
       .map(({ attributeName }) => attributeName);
     this.#view.name();
     if (!this.#host.isConnected) return;
-    if (names.some((name) => name !== null && PLACES.includes(name))) {
+    if (PLACES.some((name) => names.includes(name))) {
       this.#stop();
       // Its addresses are not those of the new one.
       this.#forgetShown();
@@ -200,8 +201,8 @@ export class SearchBox {
     try {
       const options = { mode: "full", limit: 1 } as const;
       const { failures } = await search.query(this.#phrases.words.more, options);
+      // A bundle that did not answer may do so later: `#refine` sees what comes of it.
       this.#session.hasNetwork = failures === undefined;
-      this.#session.lacksNetwork ||= failures !== undefined;
     } catch (thrown) {
       this.#session.lacksNetwork ||= asSearchError(thrown).code !== "closed";
     }
@@ -212,7 +213,6 @@ export class SearchBox {
   }
 
   #focused(): void {
-    this.#goOn();
     this.#is_quiet = false;
     this.#session.open().catch(() => {});
     if (this.#text === "") this.#showRecent();

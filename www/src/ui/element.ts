@@ -71,6 +71,7 @@ export class SiskinSearch extends Base {
     if (asked) this.value = asked;
     else if (this.hasAttribute("offline")) this.#wake();
     if (asked && this.#frame.dialog) this.show();
+    this.#box?.goOn();
   }
 
   disconnectedCallback(): void {
@@ -119,13 +120,14 @@ export class SiskinSearch extends Base {
 
   async #start(): Promise<void> {
     const language = this.#language;
-    const bundle = this.getAttribute("bundle");
+    const [bundle, site] = [this.getAttribute("bundle"), this.getAttribute("site")];
     const open = () => this.#open();
     const opening = open();
     // The box says what is wrong, once it is there.
     opening.catch(() => {});
     const [rest, words] = await Promise.all([loadRest(), loadWords(language)]);
-    this.#box = new rest.SearchBox(this, this.#frame, { open, opening, bundle, words, language });
+    const start = { open, opening, bundle, site, words, language };
+    this.#box = new rest.SearchBox(this, this.#frame, start);
   }
 
   #open(): Promise<Search> {

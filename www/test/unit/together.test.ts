@@ -19,6 +19,8 @@ class Bundle {
   readonly failures: (SearchErrorCode | undefined)[] = [];
   /** Openings and questions wait for this. */
   gate: Promise<void> = Promise.resolve();
+  /** Questions take so long. */
+  delay_ms = 0;
 
   constructor(name: string, total: number, words = 0) {
     this.name = name;
@@ -35,7 +37,7 @@ class Bundle {
         query: async (...question) => {
           await this.gate;
           // Now one bundle is the first to answer, now another.
-          await setTimeout((7 * this.asked.length + this.total) % 4);
+          await setTimeout(this.delay_ms + ((7 * this.asked.length + this.total) % 4));
           return this.#answer(...question);
         },
         close() {},
@@ -45,7 +47,8 @@ class Bundle {
     return { folder: new URL(`https://x.example/${this.name}/siskin/`), open, opening: open };
   }
 
-  #answer(text: string, { first = 0, limit = 10 }: QueryOptions = {}): Answer {
+  #answer(text: string, options: QueryOptions = {}): Answer {
+    const { first = 0, limit = 10, mode = "table" } = options;
     this.asked.push([first, limit]);
     this.#fail();
     const count = Math.max(0, Math.min(limit, this.total - first));
@@ -53,7 +56,7 @@ class Bundle {
     const facets = [{ filter: "kind", value: this.name, found: 1, pages: this.total }];
     const facet = { filter: "all", value: "x", found: 2, pages: this.total };
     const suggestions = ["both", this.name];
-    const answer = { query: text, mode: "table" as const, took_ms: this.total, suggestions };
+    const answer = { query: text, mode, took_ms: this.total, suggestions };
     return { ...answer, total: this.total, results, facets: [facet, ...facets] };
   }
 
@@ -235,11 +238,37 @@ test("a bundle that answers late that it cannot be opened is told so by the next
   assert.equal(await urls(search, { limit: 2 }), "/docs/0 /blog/0");
 });
 
-test("a bundle that stops answering does not hold up the others", async () => {
+test("a bundle that stops answering holds up the others once, until it answers again", async () => {
   const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
   const search = await together(docs, blog);
+  let answer = () => {};
+  blog.gate = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const counts = async (options?: QueryOptions) => {
+    const begin_ms = performance.now();
+    const { failures = [], results } = await search.query("q", { limit: 4, ...options });
+    return [failures.length, results.length, performance.now() - begin_ms < 1000];
+  };
+  assert.deepEqual(await counts(), [1, 4, false]);
+  assert.deepEqual(await counts(), [1, 4, true]);
+  assert.deepEqual(await counts({ mode: "full" }), [1, 4, true], "whatever the mode");
+  answer();
+  await setTimeout(50);
+  assert.deepEqual(await counts(), [0, 4, true]);
+  blog.delay_ms = 700;
+  assert.deepEqual(await counts(), [0, 4, true], "it is waited for again");
+  search.close();
+});
+
+test("once a network is there, a bundle that stops answering is not waited for without end", async () => {
+  const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
+  const search = await together(docs, blog);
+  const options = { mode: "full", limit: 4 } as const;
+  blog.delay_ms = 4500;
+  assert.equal((await search.query("q", options)).failures, undefined, "a network takes its time");
   blog.gate = new Promise(() => {});
-  const { failures = [], results } = await search.query("q", { limit: 4 });
+  const { failures = [], results } = await search.query("q", options);
   assert.deepEqual([failures.length, results.length], [1, 4]);
   search.close();
 });
