@@ -492,8 +492,14 @@ mod tests {
         let hold_some = || {
             let mut taken = 0;
             while taken < 300 {
-                let Ok(lock) = Lock::take(path.clone()) else {
-                    continue;
+                let lock = match Lock::take(path.clone()) {
+                    Ok(lock) => lock,
+                    Err(error) => {
+                        let error = error.to_string();
+                        assert!(error.starts_with("another siskin index"), "{error}");
+                        thread::yield_now();
+                        continue;
+                    }
                 };
                 assert_eq!(
                     holders.fetch_add(1, Ordering::SeqCst),

@@ -43,8 +43,8 @@ pub(crate) struct Ranked {
     /// Score of the first stage: `[pages]`.
     first: Vec<f32>,
     pub(crate) scores: Scores,
-    /// Whether a page has the query's words about as well as the best: `[pages]`.
-    has_words: Vec<bool>,
+    /// Scores by words: `[pages]`.
+    words: Vec<f32>,
     /// Dense scores of the candidates' windows: `[pages]`, empty for pages that are none.
     windows: Vec<Vec<f32>>,
     /// Phrases in quotes, and which pages may have them: `[pages]`.
@@ -80,11 +80,6 @@ impl Ranked {
         let words = word_scores(&query, pages);
         let meaning = meaning_scores(&query, pages);
         let mut ranked = Self::new(query, text, pages, choice);
-        let most = words.iter().copied().fold(f32::EPSILON, f32::max);
-        ranked.has_words = words
-            .iter()
-            .map(|&score| score >= WORDS_ENOUGH * most)
-            .collect();
         add_z(&mut ranked.first, weights.words, &words);
         add_z(&mut ranked.scores.pages, weights.words, &words);
         add_z(&mut ranked.first, weights.meaning_first, &meaning);
@@ -93,6 +88,7 @@ impl Ranked {
             add_z(&mut ranked.first, weights.uhd, overlaps);
             add_z(&mut ranked.scores.pages, weights.uhd, overlaps);
         }
+        ranked.words = words;
         ranked
     }
 
@@ -113,7 +109,7 @@ impl Ranked {
                 pages: prior,
                 found: vec![false; pages],
             },
-            has_words: vec![false; pages],
+            words: Vec::new(),
             windows: vec![Vec::new(); pages],
             choice,
         }
@@ -175,27 +171,44 @@ impl Ranked {
     }
 
     /// Candidates above the average are found, provided that the query was recognised; so are those
-    /// that have its words, even where all pages have them. A site of one page has no spread: its
-    /// page is found. Pages that are no candidates come after those; where a filter leaves fewer than
-    /// `least` candidates, those of them that have its words are found.
+    /// that have its words about as well as the best page, even where all pages have them. A site of
+    /// one page has no spread: its page is found. Pages that are no candidates come after those; where
+    /// a filter leaves fewer than `least` candidates and others beside, pages that have the words
+    /// about as well as the best that it leaves are found, candidates or not.
     pub(crate) fn finish_candidates(&mut self, least: usize) {
         let recognised = self.query.is_recognised();
         let all = self.scores.pages.len() == 1 || self.quoted.is_some();
-        let candidates = (0u32..).zip(&self.windows);
-        let candidates =
-            candidates.filter(|(page, windows)| !windows.is_empty() && self.may_be_found(*page));
-        let are_few = candidates.count() < least;
+        let are_few = self.quoted.is_none() && self.leaves_few_candidates(least);
+        let compared = (0u32..).zip(&self.words);
+        let compared = compared.filter(|(page, _)| !are_few || self.may_be_found(*page));
+        let most = compared.fold(f32::EPSILON, |most, (_, &words)| most.max(words));
         let mut found = vec![false; self.first.len()];
         for (page, windows) in self.windows.iter().enumerate() {
             let score = &mut self.scores.pages[page];
+            let has_words = self.words[page] >= WORDS_ENOUGH * most;
             if windows.is_empty() {
                 *score = self.first[page] - BELOW_CANDIDATES;
-                found[page] = recognised && are_few && self.has_words[page];
+                found[page] = recognised && are_few && has_words;
             } else {
-                found[page] = recognised && (all || self.has_words[page] || *score > 0.0);
+                found[page] = recognised && (all || has_words || *score > 0.0);
             }
         }
         self.finish(|page| found[page as usize]);
+    }
+
+    /// Whether of the pages that may be found fewer than `least` are candidates, and not all.
+    fn leaves_few_candidates(&self, least: usize) -> bool {
+        let (mut candidates, mut others) = (0, 0);
+        for (page, windows) in (0u32..).zip(&self.windows) {
+            if self.may_be_found(page) {
+                *if windows.is_empty() {
+                    &mut others
+                } else {
+                    &mut candidates
+                } += 1;
+            }
+        }
+        candidates < least && others > 0
     }
 
     /// The pages found, best first, at most so many; with phrases to look for, more.

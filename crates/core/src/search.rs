@@ -437,7 +437,7 @@ impl Engine {
             if results.len() == most || results.len() + wanted.misses() == at_once {
                 break;
             }
-            if let Some(record) = wanted.take(self.record(page))? {
+            if let Some(record) = wanted.take(self.record(page, query.mode))? {
                 results.extend(self.result(page, record, &sought, &ranked, query));
             }
         }
@@ -637,8 +637,10 @@ impl Engine {
             .map_or_else(Vec::new, |windows| windows.map(z).collect())
     }
 
-    /// A page's record: of its shard or of its block, whichever is there.
-    fn record(&self, page: u32) -> std::result::Result<(&Page, &PageTerms), Miss> {
+    /// A page's record: of its shard or of its block, whichever is there. Where neither is, the shard
+    /// of codes that names the block is needed first, if the mode has any use for those: it and the
+    /// block are a fraction of a shard of records.
+    fn record(&self, page: u32, mode: Mode) -> std::result::Result<(&Page, &PageTerms), Miss> {
         let id = of_page(&self.manifest.shards.records, Kind::Records, page);
         let block = self.block_of(page);
         let shown = match (self.loaded.get(&id), block) {
@@ -650,6 +652,10 @@ impl Engine {
             shard: id,
             blocks: block.cloned().into_iter().collect(),
         };
+        let codes = of_page(&self.manifest.shards.codes, Kind::Codes, page);
+        if shown.is_none() && mode != Mode::Words && self.loaded.get(&codes).is_none() {
+            return Err(Miss::Shard(codes.into()));
+        }
         let found = shown.ok_or_else(|| Miss::Shard(need()))?;
         found
             .page(page, &self.analyzer)

@@ -141,15 +141,7 @@ fn items(element: ElementRef<'_>, names: [&str; 2]) -> Vec<(String, String)> {
     let mut items = Vec::new();
     let mut rest = stated(element.value(), names).unwrap_or_default();
     while !rest.is_empty() {
-        let mut is_in_brackets = false;
-        // One that is never closed opens nothing.
-        let can_open = rest.contains(']');
-        let end = rest.find(|character| {
-            is_in_brackets = can_open && character == '[' || is_in_brackets && character != ']';
-            !is_in_brackets && matches!(character, ',' | ':')
-        });
-        let end = end.unwrap_or(rest.len());
-        let (item, after) = rest.split_at(end);
+        let (item, after) = rest.split_at(end_of_item(rest));
         let value;
         (value, rest) = match after.strip_prefix(':') {
             Some(value) => (value.to_owned(), ""),
@@ -162,6 +154,25 @@ fn items(element: ElementRef<'_>, names: [&str; 2]) -> Vec<(String, String)> {
         }
     }
     items
+}
+
+/// Where the first item ends: at a comma or a colon outside brackets. A bracket that is not closed
+/// before the next one opens is none.
+fn end_of_item(items: &str) -> usize {
+    let mut is_in_brackets = false;
+    let mut characters = items.char_indices();
+    let end = characters.find(|&(at, character)| {
+        is_in_brackets = match character {
+            '[' => {
+                let next = items[at + 1..].find(['[', ']']);
+                next.is_some_and(|next| items[at + 1 + next..].starts_with(']'))
+            }
+            ']' => false,
+            _ => is_in_brackets,
+        };
+        !is_in_brackets && matches!(character, ',' | ':')
+    });
+    end.map_or(items.len(), |(at, _)| at)
 }
 
 /// The value of `name[attribute]`, or of `name`: the element's text.
@@ -221,6 +232,13 @@ mod tests {
     fn a_bracket_that_is_never_closed_takes_no_item_along() {
         let said = said("<main><p data-siskin-filter='kind[data-kind, os:linux'>guide");
         assert_eq!(pairs(&said.attributes.filters), ["kind=guide", "os=linux"]);
+        let said = self::said(
+            "<main><p data-siskin-filter='kind[data-kind, os[data-os], area[xml:lang]' data-os=mac xml:lang=de>guide",
+        );
+        assert_eq!(
+            pairs(&said.attributes.filters),
+            ["area=de", "kind=guide", "os=mac"]
+        );
     }
 
     #[test]

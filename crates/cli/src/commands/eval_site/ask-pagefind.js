@@ -24,17 +24,25 @@ globalThis.fetch = async (input) => {
   const address = new URL(String(input.url ?? input));
   address.search = "";
   if (!address.href.startsWith(base)) throw new Error(`${address} is not in ${folder}`);
-  return new Response(await readFile(address));
+  return new Response(await contentOf(address));
 };
 // It tells of its progress, and the answer alone may be printed.
 for (const level of ["log", "info", "warn"]) console[level] = () => {};
+
+async function contentOf(file) {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new Error(`${error.message}; run pagefind again`);
+  }
+}
 
 /** What the script may take before the first question, and for each, in milliseconds. */
 const PATIENCE_MS = { first: 60_000, each: 1000 };
 
 /** The script searches pages in one language, that of most of them. */
 async function onlyLanguage() {
-  const { languages } = JSON.parse(await readFile(join(folder, "pagefind-entry.json"), "utf8"));
+  const { languages } = JSON.parse(await contentOf(join(folder, "pagefind-entry.json")));
   const counted = Object.entries(languages).sort(([, a], [, b]) => b.page_count - a.page_count);
   return counted.length > 1 ? counted[0][0] : null;
 }
@@ -55,7 +63,7 @@ try {
   const patience_ms = PATIENCE_MS.first + PATIENCE_MS.each * questions.length;
   setTimeout(() => end(process.stderr, "its script does not answer", 1), patience_ms).unref();
   // Imported as text: a folder without package.json would make it CommonJS.
-  const script = await readFile(join(folder, "pagefind.js"), "base64");
+  const script = (await contentOf(join(folder, "pagefind.js"))).toString("base64");
   const pagefind = await import(`data:text/javascript;base64,${script}`);
   await pagefind.options({ basePath: base, baseUrl: "/" });
   const rankings = [];

@@ -87,7 +87,7 @@ fn ask(folder: &Path, questions: &[&str], limit: usize, talk: Talk) -> Result<Ve
             reason => reason,
         };
         bail!(
-            "the index in {} cannot be asked: {reason}; run pagefind again",
+            "the index in {} cannot be asked: {reason}",
             folder.display()
         );
     }
