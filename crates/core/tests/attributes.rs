@@ -129,8 +129,9 @@ fn by_a_sort_key_come_the_best_pages_and_their_values_are_counted() {
     assert_eq!(counts(&by("colour")), (90, odd(90)), "no page has it");
 }
 
-#[test]
-fn a_filter_that_leaves_few_pages_of_each_shard_fetches_twice_the_shards_at_most() {
+/// 400 pages of words that fill 40 shards of codes. Some that a filter of odd ones leaves out have the
+/// first word in their titles.
+fn pages_of_many_shards() -> Bundle {
     let shards = ShardSizes {
         codes: ShardSize {
             target_bytes: 40,
@@ -138,12 +139,16 @@ fn a_filter_that_leaves_few_pages_of_each_shard_fetches_twice_the_shards_at_most
         },
         ..tiny_shards()
     };
-    // Some that the filter leaves out have the word in their titles.
     let page = |number: usize| match number.is_multiple_of(100) {
         true => vec![vec![0; 8]; 2],
         false => vec![(1..8).collect(), (0..8).collect()],
     };
-    let bundle = bundle(&(0..400).map(page).collect::<Vec<_>>(), shards).unwrap();
+    bundle(&(0..400).map(page).collect::<Vec<_>>(), shards).unwrap()
+}
+
+#[test]
+fn a_filter_that_leaves_few_pages_of_each_shard_fetches_twice_the_shards_at_most() {
+    let bundle = pages_of_many_shards();
     let fetched = |query: &Query<'_>| {
         let mut engine = Engine::new(bundle.manifest.clone());
         let mut codes = 0;

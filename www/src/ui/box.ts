@@ -30,7 +30,7 @@ const SECTIONS = 3;
 const QUESTIONS = ["bundle", "site", "mode", "limit", "filter", "filters", "languages"];
 
 /** Those of them on which the addresses of results depend. */
-const PLACES = ["bundle", "site"] as const satisfies (keyof Start)[];
+const PLACES = ["bundle", "site"];
 
 /** Attributes that name the box. */
 const NAMES = ["label", "placeholder"];
@@ -52,9 +52,8 @@ export interface Start {
   open: () => Promise<Search>;
   /** An opening that is under way. */
   opening: Promise<Search>;
-  /** The attributes by which it was begun. */
-  bundle: string | null;
-  site: string | null;
+  /** The attributes `bundle` and `site` by which it was begun. */
+  places: (string | null)[];
   language: string;
   /** Absent for English. */
   words: Words | undefined;
@@ -110,7 +109,7 @@ export class SearchBox {
     const observer = new MutationObserver((changes) => this.#changed(changes));
     observer.observe(host, { attributeFilter: [...QUESTIONS, ...NAMES], attributeOldValue: true });
     // While this script arrived the page may have named others, or taken the element away.
-    const is_renamed = PLACES.some((name) => host.getAttribute(name) !== start[name]);
+    const is_renamed = PLACES.some((name, at) => host.getAttribute(name) !== start.places[at]);
     if (is_renamed || !host.isConnected) this.#stop();
     this.#is_cut = !host.isConnected && this.#text !== "";
     if (!host.isConnected) return;

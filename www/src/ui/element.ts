@@ -1,4 +1,3 @@
-import type { Search } from "../api.js";
 import { open } from "../open.js";
 import { RUNTIME } from "../places.js";
 import { loadRest, loadWords } from "../rest.js";
@@ -26,8 +25,6 @@ export class SiskinSearch extends Base {
   readonly #frame = new Frame(this);
   #box: SearchBox | undefined;
   #waking: Promise<void> | undefined;
-  /** The address's question is asked once, wherever the page moves the element later. */
-  #was_connected = false;
   /** Follows the theme and what names the box; `SearchBox` follows the other attributes. */
   readonly #observer = new MutationObserver(() => this.#update());
 
@@ -65,8 +62,8 @@ export class SiskinSearch extends Base {
     for (const node of [page, this]) this.#observer.observe(node, FOLLOWED);
     this.#update();
     const parameter = this.getAttribute("query-parameter");
-    const is_first = !this.#was_connected;
-    this.#was_connected = true;
+    // Wherever the page moves the element once it was asked, the address does not ask it again.
+    const is_first = this.#waking === undefined;
     const asked = parameter && is_first && new URLSearchParams(location.search).get(parameter);
     if (asked) this.value = asked;
     else if (this.hasAttribute("offline")) this.#wake();
@@ -120,23 +117,27 @@ export class SiskinSearch extends Base {
 
   async #start(): Promise<void> {
     const language = this.#language;
-    const [bundle, site] = [this.getAttribute("bundle"), this.getAttribute("site")];
-    const open = () => this.#open();
-    const opening = open();
+    const places = ["bundle", "site"].map((name) => this.getAttribute(name));
+    const opening = this.#open();
     // The box says what is wrong, once it is there.
     opening.catch(() => {});
     const [rest, words] = await Promise.all([loadRest(), loadWords(language)]);
-    const start = { open, opening, bundle, site, words, language };
-    this.#box = new rest.SearchBox(this, this.#frame, start);
+    this.#box = new rest.SearchBox(this, this.#frame, {
+      open: this.#open,
+      opening,
+      places,
+      words,
+      language,
+    });
   }
 
-  #open(): Promise<Search> {
+  readonly #open = () => {
     return open(this.#list("bundle") ?? RUNTIME, {
       sites: this.#list("site"),
       offline: this.getAttribute("offline") ?? false,
       onProgress: (progress) => this.#box?.progress(progress),
     });
-  }
+  };
 }
 
 /** Whether keys that are pressed here write something. */
