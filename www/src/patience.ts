@@ -12,8 +12,8 @@ export function settledInTime<T>(
   const timers: ReturnType<typeof setTimeout>[] = [];
   return new Promise((resolve) => {
     const leave = (index: number) => {
-      awaited.delete(index);
-      if (awaited.size > 0) return;
+      // One that settles after its time ends nothing twice.
+      if (!awaited.delete(index) || awaited.size > 0) return;
       for (const timer of timers.splice(0)) clearTimeout(timer);
       const missing = (index: number) => ({ status: "rejected" as const, reason: late(index) });
       resolve(outcomes.map((outcome, index) => outcome ?? missing(index)));
