@@ -155,7 +155,7 @@ test("results that stay keep their nodes and the place of the list", () =>
 test("refined results take the place of the tables' ones while nobody is choosing", () =>
   withTab(
     async (tab) => {
-      const release = tab.site.hold("/network");
+      const release = tab.site.hold("/siskin/network");
       await tab.ask("threads");
       assert.equal((await titles(tab))[0], "Page 0");
       release();
@@ -168,7 +168,7 @@ test("refined results take the place of the tables' ones while nobody is choosin
 test("refined results move nothing that is in view while the pointer is over the list", () =>
   withTab(
     async (tab) => {
-      const release = tab.site.hold("/network");
+      const release = tab.site.hold("/siskin/network");
       await tab.ask("threads");
       const third = tab.options.nth(2);
       await third.hover();
@@ -188,7 +188,7 @@ test("refined results move nothing that is in view while the pointer is over the
 test("an active option stays active when results are refined", () =>
   withTab(
     async (tab) => {
-      const release = tab.site.hold("/network");
+      const release = tab.site.hold("/siskin/network");
       await tab.ask("threads");
       await tab.box.press("ArrowDown");
       await tab.box.press("ArrowDown");
@@ -207,9 +207,9 @@ test("`on-open` fetches the network when the reader turns to the box, `off` neve
       const [first, second] = [tab.page.getByLabel("Eager"), tab.page.getByLabel("Modest")];
       await second.fill("threads");
       await tab.page.waitForFunction(() => "answered" in globalThis);
-      assert.ok(!tab.site.requests.includes("/network"));
+      assert.ok(!tab.site.requests.includes("/siskin/network"));
       await first.focus();
-      while (!tab.site.requests.includes("/network")) await tab.page.waitForTimeout(20);
+      while (!tab.site.requests.includes("/siskin/network")) await tab.page.waitForTimeout(20);
     },
     {
       html: `<siskin-search label='Eager' encoder='on-open'></siskin-search>
@@ -225,7 +225,7 @@ test("readers who save data get no network unasked", () =>
       );
       await tab.ask("threads");
       await tab.page.waitForLoadState("networkidle");
-      assert.ok(!tab.site.requests.includes("/network"));
+      assert.ok(!tab.site.requests.includes("/siskin/network"));
     },
     { html: "<siskin-search encoder='idle'></siskin-search>" },
   ));
@@ -402,6 +402,38 @@ test("an element's site may be named while the box is being fetched", () =>
     await tab.ask("threads");
     assert.match((await tab.options.first().getAttribute("href")) ?? "", /^.*\/manual\/page-/);
   }));
+
+test("an element whose site is named while the box is being fetched, unasked, has its engine", () =>
+  withTab(async (tab) => {
+    const release = tab.site.hold("/siskin/siskin-box.js");
+    await tab.box.evaluate((input) => {
+      input.dispatchEvent(new Event("pointerdown", { composed: true }));
+    });
+    while (tab.page.workers().length === 0) await tab.page.waitForTimeout(20);
+    const begun = tab.page.workers()[0];
+    const closed = new Promise((resolve) => begun?.once("close", resolve));
+    const another = tab.page.waitForEvent("worker");
+    await tab.page
+      .locator("siskin-search")
+      .evaluate((host) => host.setAttribute("site", "/manual/"));
+    release();
+    await Promise.all([closed, another]);
+  }));
+
+test("an element that comes back to an address with a question leaves it alone", () =>
+  withTab(
+    async (tab) => {
+      const text = await tab.page.evaluate(() => {
+        const host = document.querySelector("siskin-search") as HTMLElement & { value: string };
+        host.remove();
+        history.pushState({}, "", "?q=threads");
+        document.body.append(host);
+        return host.value;
+      });
+      assert.equal(text, "");
+    },
+    { html: "<siskin-search query-parameter='q'></siskin-search>" },
+  ));
 
 test("an element's site may be named later: links lead there", () =>
   withTab(async (tab) => {

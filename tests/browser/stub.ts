@@ -9,22 +9,23 @@ export type Answers = Record<string, Partial<Result>[]>;
 interface Stub {
   answers?: Answers;
   facets?: Facet[];
-  /** Folder of the script. */
-  runtime?: string;
-  /** File in the folder of each bundle that every question needs. */
+  /** Folders of the bundles; the script is in the first. */
+  bundles?: string[];
+  /** File in each of them that every question needs. */
   needed?: string;
 }
 
 /** Serves `answers` in the place of the engine, so that a test decides what is found. Answers in mode
- * `full` come in the opposite order, after the file `/network` has been fetched. Each result tells in
- * `meta.filter` by which condition pages were chosen. */
+ * `full` come in the opposite order, after the file `network` of the bundle has been fetched. Each result
+ * tells in `meta.filter` by which condition pages were chosen. */
 export function stubEngine(
   site: Site,
-  { answers = {}, facets = [], runtime = "/siskin/", needed = "" }: Stub = {},
+  { answers = {}, facets = [], bundles = ["/siskin/"], needed = "" }: Stub = {},
 ): void {
-  site.file("/network", "");
+  for (const bundle of bundles) site.file(`${bundle}network`, "");
+  for (const bundle of needed === "" ? [] : bundles) site.file(`${bundle}${needed}`, "");
   site.file(
-    `${runtime}siskin-worker.js`,
+    `${bundles[0]}siskin-worker.js`,
     `const answers = ${JSON.stringify(answers)};
     const facets = ${JSON.stringify(facets)};
     const pages = ${pages};
@@ -61,9 +62,8 @@ function work(answers: Answers, find: typeof pages, facets: Facet[], needed: str
   let bundle = "";
   const plain = { title: "", heading: "", excerpt: "", score: 0 };
   const blank = { ...plain, matches: [], filters: [] };
-  const answer = async ({ text, mode, limit, first, sections, filter }: CheckedQuery) => {
+  const answer = ({ text, mode, limit, first, sections, filter }: CheckedQuery) => {
     const meta = { filter: JSON.stringify(filter) };
-    if (mode === "full") await fetch("/network");
     const found = answers[text] ?? find(text);
     if (mode === "full") found.reverse();
     const results = found.slice(first, first + limit).map((result) => ({
@@ -75,14 +75,21 @@ function work(answers: Answers, find: typeof pages, facets: Facet[], needed: str
     const total = found.length;
     return { query: text, mode, took_ms: 1, results, suggestions: [], facets, total };
   };
+  /** The first file that cannot be had. */
+  const lacking = async ({ mode }: CheckedQuery) => {
+    for (const file of [needed, mode === "full" ? "network" : ""]) {
+      if (file !== "" && !(await fetch(`${bundle}${file}`)).ok) return file;
+    }
+    return undefined;
+  };
   addEventListener("message", async ({ data }: MessageEvent<Request>) => {
     if (data.type === "cancel") return;
     if (data.type === "open") bundle = data.places.bundle;
     const is_query = data.type === "query";
-    const is_there = !is_query || needed === "" || (await fetch(`${bundle}${needed}`)).ok;
-    const reply = is_query && is_there ? await answer(data.query) : undefined;
-    if (is_there) postMessage({ type: "done", id: data.id, answer: reply });
-    else postMessage({ type: "failed", id: data.id, code: "network", message: needed });
+    const message = is_query ? await lacking(data.query) : undefined;
+    const reply = is_query && message === undefined ? answer(data.query) : undefined;
+    if (message === undefined) postMessage({ type: "done", id: data.id, answer: reply });
+    else postMessage({ type: "failed", id: data.id, code: "network", message });
   });
   postMessage({ type: "ready" });
 }

@@ -12,6 +12,9 @@ import { stubEngine } from "./stub.js";
 
 const BUNDLES = "/docs/siskin/ blog/siskin/";
 
+/** The same, as the server has them. */
+const FOLDERS = ["/docs/siskin/", "/blog/siskin/"];
+
 let browser: Browser;
 let folder: string;
 
@@ -187,15 +190,11 @@ test("“Show more” goes on without a bundle that fails in between, and with i
     {
       attributes: 'limit="6"',
       expected: [/500/],
-      prepare: (tab) => {
-        for (const site of ["docs", "blog"]) tab.site.file(`/${site}/siskin/needed`, "");
-        stubEngine(tab.site, { runtime: "/docs/siskin/", needed: "needed" });
-      },
+      prepare: (tab) => stubEngine(tab.site, { bundles: FOLDERS, needed: "needed" }),
     },
   ));
 
 test("a count that is announced is never below what is listed, whoever answers", () => {
-  const folders = ["docs", "blog"];
   return withTab(
     async (tab) => {
       await tab.ask("few");
@@ -210,9 +209,8 @@ test("a count that is announced is never below what is listed, whoever answers",
       attributes: 'limit="6"',
       expected: [/500/],
       prepare: (tab) => {
-        for (const site of folders) tab.site.file(`/${site}/siskin/needed`, "");
         const few = Array.from({ length: 7 }, (_, page) => ({ url: `/few-${page}.html` }));
-        stubEngine(tab.site, { runtime: "/docs/siskin/", needed: "needed", answers: { few } });
+        stubEngine(tab.site, { bundles: FOLDERS, needed: "needed", answers: { few } });
       },
     },
   );
@@ -234,11 +232,52 @@ test("a bundle that is slow to open does not keep the network away from later qu
       attributes: 'encoder="on-open"',
       prepare: (tab) => {
         release = tab.site.hold("/blog/siskin/siskin.json");
-        stubEngine(tab.site, { runtime: "/docs/siskin/" });
+        stubEngine(tab.site, { bundles: FOLDERS });
       },
     },
   );
 });
+
+test("what other bundles' networks find takes no results of a bundle along that lacks its own", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("trains");
+      assert.match(await tab.note.innerText(), /^Some results are missing/);
+      const isRequested = (file: string) => tab.site.requests.includes(file);
+      while (!isRequested("/blog/siskin/network")) await tab.page.waitForTimeout(20);
+      await tab.page.waitForTimeout(300);
+      assert.equal(await tab.page.evaluate("answeredMode"), "table");
+      assert.ok((await links(tab)).every((link) => link.includes("/docs/")));
+    },
+    {
+      attributes: 'encoder="idle"',
+      expected: [/500/],
+      prepare: (tab) => {
+        stubEngine(tab.site, { bundles: FOLDERS, needed: "needed" });
+        tab.site.fail(/blog\/siskin\/needed/, "status 500", 1);
+        tab.site.fail(/docs\/siskin\/network/, "status 500", 99);
+      },
+    },
+  ));
+
+test("a bundle that is late once does not keep the network away from later questions", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("trains");
+      await tab.page.waitForFunction('answeredMode === "full"');
+      const release = tab.site.hold("/blog/siskin/network");
+      await tab.ask("ferries");
+      assert.equal(await tab.page.evaluate("answeredMode"), "table");
+      await tab.page.waitForTimeout(4500);
+      release();
+      await tab.ask("islands");
+      await tab.page.waitForFunction('answered === "islands" && answeredMode === "full"');
+    },
+    {
+      attributes: 'encoder="idle"',
+      prepare: (tab) => stubEngine(tab.site, { bundles: FOLDERS }),
+    },
+  ));
 
 /** Addresses of the pages in the list. */
 function links(tab: Tab): Promise<string[]> {

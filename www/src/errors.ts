@@ -4,6 +4,7 @@ export { SearchError, type SearchErrorCode } from "./search-error.js";
 
 const CODES: readonly string[] = [
   "network",
+  "late",
   "corrupt",
   "version",
   "unsupported",

@@ -1,6 +1,7 @@
 /** What went wrong, for programs; the message says it for people.
  *
  * - `network`: a file could not be fetched (no connection, HTTP status, missing file).
+ * - `late`: of several bundles this one has not answered, long after another did; it is asked again.
  * - `corrupt`: a file arrived, twice, with bytes that its checksum refuses.
  * - `version`: the bundle was written for another version of this code.
  * - `unsupported`: this browser or this bundle lacks what was asked for.
@@ -11,6 +12,7 @@
  */
 export type SearchErrorCode =
   | "network"
+  | "late"
   | "corrupt"
   | "version"
   | "unsupported"

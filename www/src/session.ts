@@ -42,7 +42,8 @@ export class Session {
 
   async #ask(opening: Promise<Search>, text: string, options: QueryOptions): Promise<Answer> {
     const answer = await (await opening).query(text, options);
-    this.hasNetwork ||= answer.mode === "full";
+    // A list of pages, which an empty text asks for, needs none.
+    this.hasNetwork ||= answer.mode === "full" && text.trim() !== "";
     return answer;
   }
 

@@ -92,10 +92,7 @@ class Together implements Search {
 
   /** Settles once it is known which bundles can be opened in time. */
   async opened(): Promise<void> {
-    await this.#ofEach(
-      ({ session }) => session.open(),
-      () => PATIENCE_MS,
-    );
+    await this.#ofEach(({ session }) => session.open(), patienceWith);
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Answer> {
@@ -108,17 +105,17 @@ class Together implements Search {
       bundle.is_slow = false;
       return answer;
     };
-    const patienceWith = ({ is_slow, session }: Bundle) => {
-      if (is_slow) return PATIENCE_WITH_SLOW_MS;
+    const patience = (bundle: Bundle) => {
       // Networks take their time to arrive; they were asked for.
-      return mode === "full" && !session.hasNetwork ? undefined : PATIENCE_MS;
+      const is_fetching = mode === "full" && !bundle.session.hasNetwork && !bundle.is_slow;
+      return is_fetching ? undefined : patienceWith(bundle);
     };
     if (mode === "full") await this.opened();
     const { values: answers, failures } = await this.#ofEach(async (bundle) => {
       const answer = await ask(bundle, guess);
       const { results } = guess.first === 0 ? answer : await ask(bundle, { first: 0, limit: 1 });
       return { ...answer, best: results[0] };
-    }, patienceWith);
+    }, patience);
     const known = [...answers].sort(([, a], [, b]) => sharedWords(b.best) - sharedWords(a.best));
     const shares = known.map(([, { total }]) => ({
       count: Math.min(total, first + limit),
@@ -131,7 +128,7 @@ class Together implements Search {
       const is_here = run.first >= guess.first && endOf(run) <= guess.first + results.length;
       if (run.limit === 0 || is_here) return ranked(results, guess.first);
       return ranked((await ask(bundle, run)).results, run.first);
-    }, patienceWith);
+    }, patience);
     const resultAt = ({ index, rank, score }: Place): Result[] => {
       const bundle = known[index]?.[0];
       const result = bundle && fetched.values.get(bundle)?.get(rank);
@@ -170,7 +167,7 @@ class Together implements Search {
    * where all failed, and where the question is to blame. */
   async #ofEach<T>(
     work: (bundle: Bundle) => Promise<T>,
-    patienceWith: (bundle: Bundle) => number | undefined,
+    patience: (bundle: Bundle) => number | undefined,
   ): Promise<{ values: Map<Bundle, T>; failures: Failure[] }> {
     const attempt = async (bundle: Bundle) => {
       if (this.#is_closed) throw new SearchError("closed", "The search was closed; open it again.");
@@ -186,7 +183,7 @@ class Together implements Search {
     const works = this.#bundles.map(attempt);
     const outcomes = await settledInTime(
       works,
-      at(patienceWith),
+      at(patience),
       at((bundle) => this.#late(bundle)),
     );
     const values = new Map<Bundle, T>();
@@ -216,8 +213,13 @@ class Together implements Search {
     };
     // Where it cannot be opened the next question says why.
     if (!this.#is_closed) session.open().then(decided, decided);
-    return new SearchError("network", `${folder.href} has not answered yet; it is asked again.`);
+    return new SearchError("late", `${folder.href} has not answered yet; it is asked again.`);
   }
+}
+
+/** How long others wait for a bundle, in milliseconds. */
+function patienceWith({ is_slow }: Bundle): number {
+  return is_slow ? PATIENCE_WITH_SLOW_MS : PATIENCE_MS;
 }
 
 /** How much of the question a bundle's best result has: ranks tell nothing of that. A word of like

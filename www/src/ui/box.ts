@@ -113,6 +113,7 @@ export class SearchBox {
     if (is_renamed || !host.isConnected) this.#stop();
     this.#is_cut = !host.isConnected && this.#text !== "";
     if (!host.isConnected) return;
+    if (is_renamed) this.#begin();
     if (this.#text !== "" && !frame.isComposing) this.ask();
     else if (frame.input.matches(":focus")) this.#showRecent();
   }
@@ -149,6 +150,11 @@ export class SearchBox {
     this.#session.close();
   }
 
+  /** Opens the bundle, so that it is there when it is asked. A question says what is wrong. */
+  #begin(): void {
+    this.#session.open().catch(() => {});
+  }
+
   #stopTyping(): void {
     clearTimeout(this.#typing);
     this.#typing = undefined;
@@ -167,6 +173,7 @@ export class SearchBox {
       this.#stop();
       // Its addresses are not those of the new one.
       this.#forgetShown();
+      this.#begin();
     }
     if (names.some((name) => name !== null && QUESTIONS.includes(name))) this.#askAgain();
   }
@@ -213,7 +220,7 @@ export class SearchBox {
 
   #focused(): void {
     this.#is_quiet = false;
-    this.#session.open().catch(() => {});
+    this.#begin();
     if (this.#text === "") this.#showRecent();
     else this.#view.show();
   }
@@ -347,12 +354,14 @@ export class SearchBox {
   }
 
   #refine(answer: Answer): void {
-    // A bundle whose network cannot be had would take its results along.
-    if (answer.failures && !this.#shown?.failures) {
-      this.#session.lacksNetwork = true;
+    const { results: shown = [], failures = [] } = this.#shown ?? {};
+    const missing = new Set(failures.map(({ bundle }) => bundle));
+    const lost = (answer.failures ?? []).filter(({ bundle }) => !missing.has(bundle));
+    if (lost.length > 0) {
+      // A bundle whose network cannot be had would take its results along. One that is late may have it.
+      this.#session.lacksNetwork ||= lost.some(({ code }) => code !== "late");
       return;
     }
-    const shown = this.#shown?.results ?? [];
     this.#given = answer.results.length;
     this.#render({ ...answer, results: merge(shown, answer.results, this.#view.pinnedCount) });
   }

@@ -55,6 +55,8 @@ export class SiskinSearch extends Base {
   }
 
   connectedCallback(): void {
+    // The address asks once, wherever the page moves the element later.
+    const is_first = !this.#frame.isBuilt;
     const hint = shortcutHint(this.#shortcuts, navigator.platform);
     this.#frame.build(this.hasAttribute("modal"), hint);
     const page = document.documentElement;
@@ -62,8 +64,6 @@ export class SiskinSearch extends Base {
     for (const node of [page, this]) this.#observer.observe(node, FOLLOWED);
     this.#update();
     const parameter = this.getAttribute("query-parameter");
-    // Wherever the page moves the element once it was asked, the address does not ask it again.
-    const is_first = this.#waking === undefined;
     const asked = parameter && is_first && new URLSearchParams(location.search).get(parameter);
     if (asked) this.value = asked;
     else if (this.hasAttribute("offline")) this.#wake();

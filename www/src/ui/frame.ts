@@ -32,9 +32,14 @@ export class Frame {
     this.root.adoptedStyleSheets = [sheet(css), this.#dark];
   }
 
+  /** Whether the box is in its place. */
+  get isBuilt(): boolean {
+    return this.box.parentNode !== null;
+  }
+
   /** Puts the box in its place, once; a `hint` of the shortcut stands on a modal's button. */
   build(is_modal: boolean, hint: string): void {
-    if (this.box.parentNode !== null) return;
+    if (this.isBuilt) return;
     if (!is_modal) {
       this.root.append(this.box, this.failure);
       return;

@@ -49,6 +49,7 @@ export class Phrases {
     const { unreachable, damaged, stopped, unsupported, wordless } = this.words;
     switch (code) {
       case "network":
+      case "late":
         return unreachable;
       case "corrupt":
       case "version":

@@ -28,9 +28,10 @@ test("finding nothing names what may have been meant", () => {
 });
 
 test("failures are told without files and checksums", () => {
-  const told = (code: "network" | "version" | "query" | "internal") =>
+  const told = (code: "network" | "late" | "version" | "query" | "internal") =>
     phrases.failure(new SearchError(code, "the message"));
   assert.match(told("network"), /connection/);
+  assert.match(told("late"), /connection/);
   assert.match(told("version"), /out of date/);
   assert.equal(told("query"), "The message");
   assert.match(told("internal"), /stopped/);

@@ -208,7 +208,7 @@ test("a bundle that does not answer is waited for once, and takes part when it i
   const { failures = [], results } = await search.query("q", { limit: 4 });
   assert.deepEqual(
     failures.map(({ bundle, code }) => [bundle, code]),
-    [["https://x.example/blog/siskin/", "network"]],
+    [["https://x.example/blog/siskin/", "late"]],
   );
   assert.match(failures[0]?.message ?? "", /has not answered yet/);
   assert.equal(results.length, 4);
@@ -261,10 +261,37 @@ test("a bundle that stops answering holds up the others once, until it answers a
   search.close();
 });
 
+test("a bundle that is opened anew and was slow before is not waited for as if it were not", async () => {
+  const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
+  const search = await together(docs, blog);
+  let answer = () => {};
+  blog.gate = new Promise((resolve) => {
+    answer = resolve;
+  });
+  await search.query("q");
+  blog.failures.push("internal");
+  blog.gate.then(() => {
+    blog.gate = new Promise(() => {});
+  });
+  answer();
+  await setTimeout(50);
+  const begin_ms = performance.now();
+  const { failures = [] } = await search.query("q", { mode: "full" });
+  assert.deepEqual(
+    failures.map(({ code }) => code),
+    ["late"],
+  );
+  assert.ok(performance.now() - begin_ms < 1000, "it was waited for again");
+  assert.equal(blog.opened_count, 2);
+  search.close();
+});
+
 test("once a network is there, a bundle that stops answering is not waited for without end", async () => {
   const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
   const search = await together(docs, blog);
   const options = { mode: "full", limit: 4 } as const;
+  // A list of pages needs no network.
+  await search.query("", { mode: "full", filter: { filter: "all", value: "x" } });
   blog.delay_ms = 4500;
   assert.equal((await search.query("q", options)).failures, undefined, "a network takes its time");
   blog.gate = new Promise(() => {});
