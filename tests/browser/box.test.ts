@@ -406,12 +406,12 @@ test("an element's site may be named while the box is being fetched", () =>
 test("an element whose site is named while the box is being fetched, unasked, has its engine", () =>
   withTab(async (tab) => {
     const release = tab.site.hold("/siskin/siskin-box.js");
+    const beginning = tab.page.waitForEvent("worker");
     await tab.box.evaluate((input) => {
-      input.dispatchEvent(new Event("pointerdown", { composed: true }));
+      input.dispatchEvent(new Event("pointerdown", { bubbles: true }));
     });
-    while (tab.page.workers().length === 0) await tab.page.waitForTimeout(20);
-    const begun = tab.page.workers()[0];
-    const closed = new Promise((resolve) => begun?.once("close", resolve));
+    const begun = await beginning;
+    const closed = new Promise((resolve) => begun.once("close", resolve));
     const another = tab.page.waitForEvent("worker");
     await tab.page
       .locator("siskin-search")
@@ -444,6 +444,35 @@ test("an element's site may be named later: links lead there", () =>
     const moved = tab.page.locator("siskin-search a[role=option][href*='/manual/page-0.html']");
     await moved.first().waitFor();
   }));
+
+test("a list that costs many frames is drawn in parts, and never shrinks meanwhile", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("threads");
+      const cdp = await tab.page.context().newCDPSession(tab.page);
+      await cdp.send("Emulation.setCPUThrottlingRate", { rate: 20 });
+      await tab.ask("locks");
+      // What that one cost is known once it is drawn.
+      await tab.page.waitForTimeout(500);
+      await tab.page.evaluate(() => {
+        const list = document.querySelector("siskin-search")?.shadowRoot?.querySelector("#list");
+        const counts: number[] = [];
+        const note = () => counts.push(list?.children.length ?? 0);
+        new MutationObserver(note).observe(list as Element, { subtree: true, childList: true });
+        addEventListener("siskin-results", () => Object.assign(globalThis, { counts }), {
+          capture: true,
+        });
+      });
+      await tab.ask("channels");
+      const excerpts = await tab.page.locator("siskin-search .excerpt").allTextContents();
+      assert.equal(excerpts.length, 60);
+      assert.ok(excerpts.every((text) => text.includes("channels")));
+      const counts = await tab.page.evaluate("counts");
+      assert.ok(Array.isArray(counts) && counts.length > 2, `in ${counts} parts`);
+      assert.ok(counts.every((count) => count === 20));
+    },
+    { html: "<siskin-search limit=20></siskin-search>" },
+  ));
 
 /** Waits until sections that tell of `text` are in the list, which may be closed. */
 function answerTo(tab: Tab, text: string): Promise<void> {

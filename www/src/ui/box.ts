@@ -17,7 +17,7 @@ import { Pace } from "./pace.js";
 import { Phrases } from "./phrases.js";
 import { RecentSearches } from "./recent.js";
 import { whenIdle } from "./refinement.js";
-import { groupOf, recentGroup } from "./rows.js";
+import { type Group, groupOf, recentGroup } from "./rows.js";
 import { Settings } from "./settings.js";
 import { View } from "./view.js";
 import english from "./words/en.js";
@@ -251,8 +251,8 @@ export class SearchBox {
     const question = { text, chosen: this.#chosen() };
     const answer = await this.#query(question, first, signal);
     this.#chosenShown = question.chosen;
-    this.#show(answer);
-    for (const mode of others) this.#refine(await this.#query(question, mode, signal));
+    await this.#show(answer);
+    for (const mode of others) await this.#refine(await this.#query(question, mode, signal));
     if (this.#settings.mode === "table") await this.#refineWhenIdle(question, signal);
   }
 
@@ -268,7 +268,7 @@ export class SearchBox {
     if (!this.#session.hasNetwork) await whenIdle();
     if (signal.aborted) return;
     try {
-      this.#refine(await this.#query(question, "full", signal));
+      await this.#refine(await this.#query(question, "full", signal));
     } catch {
       this.#session.lacksNetwork ||= !signal.aborted;
     }
@@ -318,7 +318,7 @@ export class SearchBox {
     } while (is_continued && more.results.length > 0 && results.length === shown.results.length);
     // Without any the engine has no others, whatever it counted.
     const total = more.results.length === 0 ? this.#given : more.total;
-    this.#render({ ...more, results, total });
+    await this.#render({ ...more, results, total });
   }
 
   #clear(): void {
@@ -347,13 +347,13 @@ export class SearchBox {
     this.#view.input.focus();
   }
 
-  #show(answer: Answer): void {
+  #show(answer: Answer): Promise<void> {
     if (answer.query !== this.#shown?.query) this.#view.rewind();
     this.#given = answer.results.length;
-    this.#pace.measure(() => this.#render(answer));
+    return this.#render(answer);
   }
 
-  #refine(answer: Answer): void {
+  async #refine(answer: Answer): Promise<void> {
     const { results: shown = [], failures = [] } = this.#shown ?? {};
     const missing = new Set(failures.map(({ bundle }) => bundle));
     const lost = (answer.failures ?? []).filter(({ bundle }) => !missing.has(bundle));
@@ -363,10 +363,12 @@ export class SearchBox {
       return;
     }
     this.#given = answer.results.length;
-    this.#render({ ...answer, results: merge(shown, answer.results, this.#view.pinnedCount) });
+    const results = merge(shown, answer.results, this.#view.pinnedCount);
+    await this.#render({ ...answer, results });
   }
 
-  #render(answer: Answer): void {
+  /** Settles once the list is there, or another one begins. */
+  async #render(answer: Answer): Promise<void> {
     const { query, mode, results, suggestions, total } = answer;
     const [failure] = answer.failures ?? [];
     const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
@@ -375,8 +377,7 @@ export class SearchBox {
     this.#shown = answer;
     this.#facets.render(answer.facets, this.#settings.filters);
     this.#view.note(note, failure ? "failed" : "plain");
-    this.#list(answer);
-    this.#reveal();
+    if (!(await this.#list(answer))) return;
     // Other bundles than before may answer for those below.
     const count = Math.max(total, results.length);
     const counted = none || this.#phrases.resultCount(count, query);
@@ -385,16 +386,20 @@ export class SearchBox {
     if (failure) this.#tell("siskin-error", new SearchError(failure.code, failure.message));
   }
 
-  #list({ query, mode, results, total }: Answer): void {
+  /** Whether it was drawn to its end. */
+  #list({ query, mode, results, total }: Answer): Promise<boolean> {
     const { site, pointsAtText } = this.#settings;
     const explain = (matches: Match[]) =>
       this.#explains ? this.#phrases.reasons(query, matches, mode) : this.#phrases.pairs(matches);
     const has_more = total > this.#given && results.length < MAXIMUM_LIMIT;
     this.#view.explain(this.#explains ? this.#phrases.words.modes[mode] : undefined);
-    this.#view.render(
-      results.map((result) => groupOf(result, { site, pointsAtText }, explain)),
-      has_more,
-    );
+    const groups: Group[] = [];
+    return this.#pace.draw(results.length, (count) => {
+      const added = results.slice(groups.length, count);
+      groups.push(...added.map((result) => groupOf(result, { site, pointsAtText }, explain)));
+      this.#view.render(groups, has_more, results.length);
+      this.#reveal();
+    });
   }
 
   /** Shows reasons, or takes them away. A screen reader is told how the answer was found. */
@@ -402,7 +407,7 @@ export class SearchBox {
     const shown = this.#shown;
     if (shown === undefined) return;
     this.#explains = !this.#explains;
-    this.#list(shown);
+    void this.#list(shown);
     if (this.#explains) this.#view.announce(this.#phrases.words.modes[shown.mode]);
   }
 
@@ -426,6 +431,7 @@ export class SearchBox {
   }
 
   #forgetShown(): void {
+    this.#pace.stop();
     this.#shown = undefined;
     this.#facets.render([], []);
     this.#view.empty();

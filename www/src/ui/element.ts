@@ -55,10 +55,10 @@ export class SiskinSearch extends Base {
   }
 
   connectedCallback(): void {
-    // The address asks once, wherever the page moves the element later.
-    const is_first = !this.#frame.isBuilt;
+    // Once, wherever the page moves the element later; so does the address ask.
+    const is_first = !this.#frame.box.parentNode;
     const hint = shortcutHint(this.#shortcuts, navigator.platform);
-    this.#frame.build(this.hasAttribute("modal"), hint);
+    if (is_first) this.#frame.build(this.hasAttribute("modal"), hint);
     const page = document.documentElement;
     page.addEventListener("keydown", this.#key);
     for (const node of [page, this]) this.#observer.observe(node, FOLLOWED);

@@ -16,7 +16,7 @@ export class Frame {
     autocomplete: "off",
     autocapitalize: "off",
   });
-  /** Where the results belong. */
+  /** Where the results belong. In its place once it has a parent. */
   readonly box = element("div", { class: "box" }, this.input);
   /** Where the box is in a modal. */
   dialog: HTMLDialogElement | undefined;
@@ -32,14 +32,8 @@ export class Frame {
     this.root.adoptedStyleSheets = [sheet(css), this.#dark];
   }
 
-  /** Whether the box is in its place. */
-  get isBuilt(): boolean {
-    return this.box.parentNode !== null;
-  }
-
-  /** Puts the box in its place, once; a `hint` of the shortcut stands on a modal's button. */
+  /** Puts the box in its place; a `hint` of the shortcut stands on a modal's button. */
   build(is_modal: boolean, hint: string): void {
-    if (this.isBuilt) return;
     if (!is_modal) {
       this.root.append(this.box, this.failure);
       return;

@@ -36,12 +36,15 @@ export class ResultList {
     return this.#options.length === 0;
   }
 
-  render(groups: Group[]): void {
+  /** Shows `groups`. Where they are only the first of `count`, what was shown stays below them. */
+  render(groups: Group[], count = groups.length): void {
     const known = this.#pages;
+    const below = [...known].slice(groups.length, count);
     this.#pages = new Map();
     for (const group of groups) {
       this.#pages.set(group.key, pageFor(group, known.get(group.key)));
     }
+    for (const [key, page] of below) if (!this.#pages.has(key)) this.#pages.set(key, page);
     const pages = [...this.#pages.values()];
     arrange(
       this.node,

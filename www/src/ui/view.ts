@@ -112,9 +112,9 @@ export class View {
     this.list.activate();
   }
 
-  /** Shows pages with their rows; `has_more` offers further ones. */
-  render(groups: Group[], has_more: boolean): void {
-    this.list.render(groups);
+  /** Shows pages with their rows, the first of `count`; `has_more` offers further ones. */
+  render(groups: Group[], has_more: boolean, count = groups.length): void {
+    this.list.render(groups, count);
     this.#offer(this.#clear, false);
     this.#offer(this.#more, has_more);
     this.#offer(this.#reasons, groups.length > 0);
