@@ -268,7 +268,7 @@ test("a bundle that is late once does not keep the network away from later quest
       const release = tab.site.hold("/blog/siskin/network");
       await tab.ask("ferries");
       assert.equal(await tab.page.evaluate("answeredMode"), "table");
-      await tab.page.waitForTimeout(4500);
+      await tab.page.waitForTimeout(6000);
       release();
       await tab.ask("islands");
       await tab.page.waitForFunction('answered === "islands" && answeredMode === "full"');
@@ -276,6 +276,38 @@ test("a bundle that is late once does not keep the network away from later quest
     {
       attributes: 'encoder="idle"',
       prepare: (tab) => stubEngine(tab.site, { bundles: FOLDERS }),
+    },
+  ));
+
+test("in mode `full` a bundle without its network keeps its results, whatever is asked", () =>
+  withTab(
+    async (tab) => {
+      for (const question of ["trains", "ferries"]) {
+        const before = tab.site.requests.filter((path) => path === "/blog/siskin/network").length;
+        await tab.ask(question);
+        const isAsked = () =>
+          tab.site.requests.filter((path) => path === "/blog/siskin/network").length > before;
+        while (!isAsked()) await tab.page.waitForTimeout(20);
+        await tab.page.waitForTimeout(300);
+        const all = await links(tab);
+        assert.ok(
+          all.some((link) => link.includes("/docs/")),
+          question,
+        );
+        assert.ok(
+          all.some((link) => link.includes("/blog/")),
+          question,
+        );
+        assert.equal(await tab.note.isVisible(), false);
+      }
+    },
+    {
+      attributes: 'mode="full"',
+      expected: [/500/],
+      prepare: (tab) => {
+        stubEngine(tab.site, { bundles: FOLDERS });
+        tab.site.fail(/blog\/siskin\/network/, "status 500", 99);
+      },
     },
   ));
 

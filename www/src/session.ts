@@ -6,7 +6,7 @@ export class Session {
   readonly #open: () => Promise<Search>;
   readonly #opened: (search: Search) => void;
   #search: Promise<Search> | undefined;
-  /** Whether the network has been downloaded. */
+  /** Whether the network has been downloaded, of several bundles each one's. */
   hasNetwork = false;
   /** Whether a download that nobody waited for has failed: it is not tried again. */
   lacksNetwork = false;
@@ -42,8 +42,9 @@ export class Session {
 
   async #ask(opening: Promise<Search>, text: string, options: QueryOptions): Promise<Answer> {
     const answer = await (await opening).query(text, options);
-    // A list of pages, which an empty text asks for, needs none.
-    this.hasNetwork ||= answer.mode === "full" && text.trim() !== "";
+    // A list of pages, which an empty text asks for, needs none; of several bundles each has its own.
+    const is_read = answer.mode === "full" && text.trim() !== "";
+    this.hasNetwork ||= is_read && answer.failures === undefined;
     return answer;
   }
 

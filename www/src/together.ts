@@ -195,7 +195,8 @@ class Together implements Search {
       else failed.push([bundle, asSearchError(outcome?.reason)]);
     });
     const blamed = failed.find(([, { code }]) => OF_THE_QUESTION.includes(code));
-    const [reason] = [...(blamed ? [blamed] : []), ...(values.size === 0 ? failed : [])];
+    const decided = failed.find(([, { code }]) => code !== "late") ?? failed[0];
+    const reason = blamed ?? (values.size === 0 ? decided : undefined);
     if (reason !== undefined) throw reason[1];
     const failures = failed.map(([{ folder }, { code, message }]) => {
       return { bundle: folder.href, code, message };

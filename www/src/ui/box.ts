@@ -226,8 +226,9 @@ export class SearchBox {
   }
 
   #typed(): void {
+    this.#is_quiet = false;
     this.#stopTyping();
-    this.#typing = setTimeout(() => this.ask(), this.#pace.delay_ms);
+    this.#typing = setTimeout(() => this.#ask(), this.#pace.delay_ms);
   }
 
   /** Does what the reader asked for, in the place of what was asked before, and tells of failure. */
@@ -318,7 +319,7 @@ export class SearchBox {
     } while (is_continued && more.results.length > 0 && results.length === shown.results.length);
     // Without any the engine has no others, whatever it counted.
     const total = more.results.length === 0 ? this.#given : more.total;
-    await this.#render({ ...more, results, total });
+    await this.#render({ ...more, results, total }, shown.results.length);
   }
 
   #clear(): void {
@@ -367,8 +368,8 @@ export class SearchBox {
     await this.#render({ ...answer, results });
   }
 
-  /** Settles once the list is there, or another one begins. */
-  async #render(answer: Answer): Promise<void> {
+  /** Settles once the list is there, or another one begins. Its first `known` results are there already. */
+  async #render(answer: Answer, known = 0): Promise<void> {
     const { query, mode, results, suggestions, total } = answer;
     const [failure] = answer.failures ?? [];
     const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
@@ -377,7 +378,8 @@ export class SearchBox {
     this.#shown = answer;
     this.#facets.render(answer.facets, this.#settings.filters);
     this.#view.note(note, failure ? "failed" : "plain");
-    if (!(await this.#list(answer))) return;
+    await this.#list(answer, known);
+    if (this.#shown !== answer) return;
     // Other bundles than before may answer for those below.
     const count = Math.max(total, results.length);
     const counted = none || this.#phrases.resultCount(count, query);
@@ -386,15 +388,14 @@ export class SearchBox {
     if (failure) this.#tell("siskin-error", new SearchError(failure.code, failure.message));
   }
 
-  /** Whether it was drawn to its end. */
-  #list({ query, mode, results, total }: Answer): Promise<boolean> {
+  #list({ query, mode, results, total }: Answer, known = 0): Promise<void> {
     const { site, pointsAtText } = this.#settings;
     const explain = (matches: Match[]) =>
       this.#explains ? this.#phrases.reasons(query, matches, mode) : this.#phrases.pairs(matches);
     const has_more = total > this.#given && results.length < MAXIMUM_LIMIT;
     this.#view.explain(this.#explains ? this.#phrases.words.modes[mode] : undefined);
     const groups: Group[] = [];
-    return this.#pace.draw(results.length, (count) => {
+    return this.#pace.draw(results.length, known, (count) => {
       const added = results.slice(groups.length, count);
       groups.push(...added.map((result) => groupOf(result, { site, pointsAtText }, explain)));
       this.#view.render(groups, has_more, results.length);
@@ -474,7 +475,7 @@ export class SearchBox {
       return;
     }
     if (this.#view.isOpen) {
-      this.#view.hide();
+      this.#hide();
       return;
     }
     this.#view.input.value = "";
@@ -490,7 +491,13 @@ export class SearchBox {
   }
 
   #leave(): void {
-    if (!this.#settings.isInline && this.#frame.dialog === undefined) this.#view.hide();
+    if (!this.#settings.isInline && this.#frame.dialog === undefined) this.#hide();
+  }
+
+  /** Closes the list. What comes later does not open it: the reader has turned away. */
+  #hide(): void {
+    this.#is_quiet = true;
+    this.#view.hide();
   }
 }
 

@@ -36,15 +36,18 @@ export class ResultList {
     return this.#options.length === 0;
   }
 
-  /** Shows `groups`. Where they are only the first of `count`, what was shown stays below them. */
+  /** Shows `groups`. Where they are only the first of `count`, as many of what was shown stay below them. */
   render(groups: Group[], count = groups.length): void {
     const known = this.#pages;
-    const below = [...known].slice(groups.length, count);
     this.#pages = new Map();
     for (const group of groups) {
       this.#pages.set(group.key, pageFor(group, known.get(group.key)));
     }
-    for (const [key, page] of below) if (!this.#pages.has(key)) this.#pages.set(key, page);
+    // Those in whose place others are now may be wanted further below.
+    const old = [...known];
+    const below = [...old.slice(groups.length), ...old.slice(0, groups.length)];
+    const left = below.filter(([key]) => !this.#pages.has(key));
+    for (const [key, page] of left.slice(0, count - groups.length)) this.#pages.set(key, page);
     const pages = [...this.#pages.values()];
     arrange(
       this.node,

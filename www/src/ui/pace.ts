@@ -9,6 +9,9 @@ const FRAME_MS = 1000 / 60;
 /** What a part of a list may cost: the page has work of its own in each frame. */
 const PART_MS = FRAME_MS / 2;
 
+/** More than any list costs: what took longer says nothing of the next one. */
+const MAXIMUM_MS = 100;
+
 /** How soon what is typed is asked, and in how many parts its list is drawn.
  *
  * Drawing a list takes a slow machine several frames, in which no letter appears. There the list waits
@@ -23,21 +26,22 @@ export class Pace {
     return this.#is_slow ? PAUSE_MS : TYPING_DELAY_MS;
   }
 
-  /** Draws a list of `count` pages, the first part at once: `draw` shows so many of them. True once all are
-   * there; false where another drawing began, or `stop` ended this one. */
-  async draw(count: number, draw: (count: number) => void): Promise<boolean> {
+  /** Draws a list of `count` pages, of which the first `known` are there, its first part at once: `draw` shows
+   * so many. Settles once all are there, another drawing begins, or `stop` ends this one. */
+  async draw(count: number, known: number, draw: (count: number) => void): Promise<void> {
     this.stop();
     const drawing = this.#drawing;
     const parts = this.#is_slow ? Math.ceil(this.#cost_ms / PART_MS) : 1;
-    const step = Math.max(1, Math.ceil(count / parts));
-    let cost_ms = 0;
-    for (let drawn = step; drawn < count; drawn += step) {
-      cost_ms += await costOf(() => draw(drawn));
-      if (drawing !== this.#drawing) return false;
+    const step = Math.max(1, Math.ceil((count - known) / parts));
+    const costs_ms: number[] = [];
+    for (let drawn = known + step; drawn < count; drawn += step) {
+      costs_ms.push(await costOf(() => draw(drawn)));
+      if (drawing !== this.#drawing) return;
     }
-    const last = costOf(() => draw(count));
-    void last.then((last_ms) => this.#note(cost_ms + last_ms));
-    return true;
+    void this.#note(
+      costs_ms,
+      costOf(() => draw(count)),
+    );
   }
 
   /** Ends a drawing: what it has drawn stays. */
@@ -49,9 +53,13 @@ export class Pace {
     return this.#cost_ms > FRAME_MS;
   }
 
-  /** One cheap list, much of which was there before, says little of the next. */
-  #note(cost_ms: number): void {
-    this.#cost_ms = Math.max(cost_ms, this.#cost_ms / 2);
+  /** What a list cost in parts, as if it had been drawn whole: what a frame costs by itself counts once. One
+   * cheap list, much of which was there before, says little of the next. */
+  async #note(costs_ms: number[], last_ms: Promise<number>): Promise<void> {
+    const all_ms = [...costs_ms, await last_ms];
+    const frame_ms = Math.min(...all_ms, await costOf(() => {}));
+    const sum_ms = all_ms.reduce((sum, part_ms) => sum + part_ms - frame_ms, frame_ms);
+    this.#cost_ms = Math.min(MAXIMUM_MS, Math.max(sum_ms, this.#cost_ms / 2));
   }
 }
 

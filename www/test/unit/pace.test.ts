@@ -8,19 +8,20 @@ before(() => {
   Object.assign(globalThis, { requestAnimationFrame: (drawn: () => void) => setImmediate(drawn) });
 });
 
-/** Draws ten pages, each of which takes so long, and tells how many were there each time. */
-async function drawn(pace: Pace, page_ms: number): Promise<number[]> {
+/** Draws ten pages, of which `known` are there and each other one takes so long; how many were there each
+ * time. */
+async function drawn(pace: Pace, page_ms: number, known = 0): Promise<number[]> {
   const counts: number[] = [];
-  let there = 0;
+  let there = known;
   const draw = (count: number) => {
     const end_ms = performance.now() + (count - there) * page_ms;
     while (performance.now() < end_ms);
     there = count;
     counts.push(count);
   };
-  assert.ok(await pace.draw(10, draw));
-  // What it cost is known a frame later.
-  await setTimeout(20);
+  await pace.draw(10, known, draw);
+  // What it cost is known two frames later.
+  await setTimeout(30);
   return counts;
 }
 
@@ -31,29 +32,61 @@ test("a list that costs more than a frame makes the next one come in parts, afte
   assert.equal(pace.delay_ms, 200);
   const counts = await drawn(pace, 4);
   assert.ok(counts.length >= 5 && counts.at(-1) === 10, `${counts}`);
-  // One cheap list does not make the machine quick, some do.
+});
+
+test("one cheap list does not make a machine quick, some do", async () => {
+  const pace = new Pace();
+  await drawn(pace, 4);
   await drawn(pace, 0);
   assert.equal(pace.delay_ms, 200);
-  for (let list = 0; list < 9; list++) await drawn(pace, 0);
-  assert.equal(pace.delay_ms, 60);
+  for (let list = 0; list < 50 && pace.delay_ms > 60; list++) await drawn(pace, 0);
   assert.deepEqual(await drawn(pace, 0), [10]);
+});
+
+test("pages that are there already take no part", async () => {
+  const pace = new Pace();
+  await drawn(pace, 4);
+  const counts = await drawn(pace, 4, 8);
+  assert.deepEqual(counts, [9, 10]);
+});
+
+test("frames that cost much by themselves do not make a list costly that is drawn in parts", async () => {
+  const pace = new Pace();
+  await drawn(pace, 5);
+  const busy = (drawn: () => void) =>
+    setImmediate(() => {
+      drawn();
+      // Between the frame's begin and its end, as the page's own work is.
+      const end_ms = performance.now() + 9;
+      while (performance.now() < end_ms);
+    });
+  const { requestAnimationFrame } = globalThis;
+  Object.assign(globalThis, { requestAnimationFrame: busy });
+  try {
+    for (let list = 0; list < 30 && pace.delay_ms > 60; list++) {
+      await drawn(pace, 0);
+      await setTimeout(30);
+    }
+    assert.equal(pace.delay_ms, 60);
+  } finally {
+    Object.assign(globalThis, { requestAnimationFrame });
+  }
 });
 
 test("nothing is drawn of what another list replaces, or of what is stopped", async () => {
   const pace = new Pace();
   await drawn(pace, 10);
   const counts: number[] = [];
-  const replaced = pace.draw(10, (count) => void counts.push(count));
-  const other = pace.draw(1, () => {});
-  assert.deepEqual([await replaced, await other], [false, true]);
-  const stopped = pace.draw(10, (count) => void counts.push(count));
+  const replaced = pace.draw(10, 0, (count) => void counts.push(count));
+  await Promise.all([replaced, pace.draw(1, 0, () => {})]);
+  const stopped = pace.draw(10, 0, (count) => void counts.push(count));
   pace.stop();
-  assert.equal(await stopped, false);
+  await stopped;
   assert.deepEqual(counts, [1, 1]);
 });
 
 test("no page at all is a list too", async () => {
   const counts: number[] = [];
-  assert.ok(await new Pace().draw(0, (count) => void counts.push(count)));
+  await new Pace().draw(0, 0, (count) => void counts.push(count));
   assert.deepEqual(counts, [0]);
 });

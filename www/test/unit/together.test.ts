@@ -188,6 +188,15 @@ test("where all fail, or the question is to blame, it rejects", async () => {
   await assert.rejects(search.query("q"), { code: "closed" });
 });
 
+test("what a late bundle says is told only where no other says more", async () => {
+  const [docs, blog] = [new Bundle("docs", 3), new Bundle("blog", 3)];
+  docs.gate = new Promise(() => {});
+  const search = await together(docs, blog);
+  blog.failures.push("network");
+  await assert.rejects(search.query("q"), { code: "network" });
+  search.close();
+});
+
 test("addresses begin where the page says", async () => {
   const [docs, blog] = [new Bundle("docs", 1), new Bundle("blog", 1)];
   const sites = ["https://x.example/manual/"];
