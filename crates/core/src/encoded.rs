@@ -2,7 +2,6 @@
 
 use crate::ids::PieceId;
 use serde::Serialize;
-use std::ops::Range;
 
 /// The winners of one bucket: for each token its `k` strongest dimensions (UHD-BERT, eq. 3).
 ///
@@ -24,7 +23,7 @@ pub struct EncodedText {
     pub pieces: Vec<PieceId>,
     /// Last-layer token vectors: `[tokens, dim]`, row-major.
     pub hidden: Vec<f32>,
-    /// One entry per bucket, in the encoder's order. Rows of `[CLS]` and `[SEP]` are present.
+    /// One entry per bucket, in the encoder's order; `[CLS]` and `[SEP]` have no rows.
     pub buckets: Vec<TokenWinners>,
 }
 
@@ -34,8 +33,8 @@ pub type Code = Vec<(u32, f32)>;
 /// A query seen through the network: what `full` mode needs beside the query's words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EncodedQuery {
-    /// Per bucket the query's dimensions with their activations summed over its tokens
-    /// (special tokens left out), in order of dimension.
+    /// Per bucket the query's dimensions with their activations summed over its tokens, in order of
+    /// dimension.
     pub buckets: Vec<Code>,
     /// Mean-pooled vector of unit length (special tokens included), minus the mean query vector.
     pub dense: Vec<f32>,
@@ -68,29 +67,11 @@ pub struct PassageCodes {
 impl PassageCodes {
     /// Drops the special tokens of `text`; `dense` is its pooled vector.
     #[must_use]
-    pub fn new(text: &EncodedText, dense: Vec<f32>) -> Self {
-        let inner = inner_tokens(text.pieces.len());
-        let winners = text
-            .buckets
-            .iter()
-            .map(|bucket| bucket.tokens(inner.clone()))
-            .collect();
+    pub fn new(text: EncodedText, dense: Vec<f32>) -> Self {
         Self {
-            pieces: text.pieces[inner].to_vec(),
-            winners,
+            pieces: inner_tokens(&text.pieces).to_vec(),
+            winners: text.buckets,
             dense,
-        }
-    }
-}
-
-impl TokenWinners {
-    /// The winners of a range of tokens.
-    fn tokens(&self, tokens: Range<usize>) -> Self {
-        let rows = tokens.start * self.k..tokens.end * self.k;
-        Self {
-            k: self.k,
-            dimensions: self.dimensions[rows.clone()].to_vec(),
-            activations: self.activations[rows].to_vec(),
         }
     }
 }
@@ -109,9 +90,13 @@ fn inverse_length(vector: &[f32]) -> f32 {
     if length > 0.0 { 1.0 / length } else { 0.0 }
 }
 
-/// Tokens between `[CLS]` and `[SEP]`.
-fn inner_tokens(tokens: usize) -> Range<usize> {
-    1.min(tokens)..tokens.saturating_sub(1).max(1.min(tokens))
+/// What stands between `[CLS]` and `[SEP]`.
+#[must_use]
+pub fn inner_tokens<T>(tokens: &[T]) -> &[T] {
+    match tokens {
+        [_, inner @ .., _] => inner,
+        _ => &[],
+    }
 }
 
 #[cfg(test)]

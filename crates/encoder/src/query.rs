@@ -6,8 +6,7 @@ use siskin_core::encoded::{EncodedQuery, EncodedText, TokenWinners};
 
 use crate::pool::mean_pool;
 
-/// Sums the winners of all but the first and last token per dimension, and centres the mean
-/// vector on `query_mean` (`[dim]`).
+/// Sums the winners of all tokens per dimension, and centres the mean vector on `query_mean` (`[dim]`).
 pub(crate) fn pool(text: &EncodedText, query_mean: &[f32]) -> EncodedQuery {
     EncodedQuery {
         buckets: text.buckets.iter().map(summed_activations).collect(),
@@ -19,13 +18,10 @@ pub(crate) fn pool(text: &EncodedText, query_mean: &[f32]) -> EncodedQuery {
     }
 }
 
-/// `(dimension, activation summed over tokens)` in order of dimension; special tokens left out.
+/// `(dimension, activation summed over tokens)` in order of dimension.
 fn summed_activations(winners: &TokenWinners) -> Vec<(u32, f32)> {
-    let inner = winners.k..winners.dimensions.len().saturating_sub(winners.k);
-    let dimensions = winners.dimensions.get(inner.clone()).unwrap_or_default();
-    let activations = winners.activations.get(inner).unwrap_or_default();
     let mut sums = BTreeMap::new();
-    for (&dimension, activation) in dimensions.iter().zip(activations) {
+    for (&dimension, activation) in winners.dimensions.iter().zip(&winners.activations) {
         *sums.entry(dimension).or_insert(0.0) += activation;
     }
     sums.into_iter().collect()
@@ -37,28 +33,18 @@ mod tests {
     use siskin_core::ids::PieceId;
 
     #[test]
-    fn sums_inner_tokens_and_centres_the_mean() {
+    fn sums_tokens_and_centres_the_mean() {
         let text = EncodedText {
             pieces: [101, 7, 8, 102].map(PieceId).to_vec(),
             hidden: vec![1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0],
             buckets: vec![TokenWinners {
                 k: 1,
-                dimensions: vec![5, 9, 9, 3],
-                activations: vec![8.0, 1.0, 2.5, 8.0],
+                dimensions: vec![9, 9],
+                activations: vec![1.0, 2.5],
             }],
         };
         let query = pool(&text, &[0.25, 0.5]);
         assert_eq!(query.buckets, [vec![(9, 3.5)]]);
         assert_eq!(query.dense, [0.75, -0.5]);
-    }
-
-    #[test]
-    fn an_empty_text_has_no_dimension() {
-        let winners = TokenWinners {
-            k: 2,
-            dimensions: vec![1, 2, 3, 4],
-            activations: vec![1.0; 4],
-        };
-        assert_eq!(summed_activations(&winners), []);
     }
 }

@@ -53,13 +53,16 @@ impl Network {
     }
 }
 
-/// The winners among the scores of all of a bucket's dimensions (eq. 2): `[tokens, n]`.
+/// The winners among the scores of all of a bucket's dimensions (eq. 2): `[tokens, n]`, of which the first
+/// and the last token compete for none.
 fn bucket_winners(bucket: &Bucket, scores: &Tensor, tokens: usize) -> TractResult<TokenWinners> {
     let (scores, n) = (values(scores)?, bucket.n as usize);
     if scores.len() != tokens * n {
         bail!("{} scores for {tokens} tokens of {n}", scores.len());
     }
-    Ok(token_winners(Winners::of(scores, n, bucket.k)))
+    let inner = scores.get(n..scores.len().saturating_sub(n));
+    let winners = Winners::of(inner.unwrap_or_default(), n, bucket.k);
+    Ok(token_winners(winners))
 }
 
 /// The optimised network with `hidden` and each bucket's scores as outputs.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use siskin_core::encoded::{Encode, EncodedText, PassageCodes, TokenWinners};
+use siskin_core::encoded::{Encode, EncodedText, PassageCodes, TokenWinners, inner_tokens};
 use siskin_encoder::store::{Pooling, Progress};
 use siskin_encoder::{Encoder, Engine, Quantization, mean_pool};
 
@@ -84,8 +84,9 @@ fn tolerance(quantization: Quantization) -> Tolerance {
     }
 }
 
-/// Mean over tokens of |A ∩ B| / |A ∪ B|.
-fn jaccard(found: &TokenWinners, wanted: &[Vec<u32>]) -> f64 {
+/// Mean over tokens of |A ∩ B| / |A ∪ B|; none for a text without tokens.
+fn jaccard(found: &TokenWinners, wanted: &[Vec<u32>]) -> Option<f64> {
+    assert_eq!(found.dimensions.len(), found.k * wanted.len());
     let tokens = found
         .dimensions
         .chunks(found.k)
@@ -95,7 +96,8 @@ fn jaccard(found: &TokenWinners, wanted: &[Vec<u32>]) -> f64 {
             let wanted: HashSet<u32> = wanted.iter().copied().collect();
             found.intersection(&wanted).count() as f64 / found.union(&wanted).count() as f64
         });
-    tokens.sum::<f64>() / wanted.len() as f64
+    let sum = tokens.sum::<f64>();
+    (!wanted.is_empty()).then_some(sum / wanted.len() as f64)
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
@@ -138,7 +140,7 @@ fn check_lean_against_tract(opened: &Opened) {
         assert_eq!(found.pieces, wanted.pieces);
         for (found, wanted) in found.buckets.iter().zip(&wanted.buckets) {
             let rows: Vec<Vec<u32>> = wanted.dimensions.chunks(wanted.k).map(Vec::from).collect();
-            overlaps.push(jaccard(found, &rows));
+            overlaps.extend(jaccard(found, &rows));
         }
         least_cosine = least_cosine.min(cosine(&mean_pool(&found), &mean_pool(&wanted)));
     }
@@ -160,7 +162,7 @@ fn check_against(encoder: &Encoder, golden: &Golden) {
         assert_eq!(pieces(&found), wanted.pieces, "{}", wanted.text);
         assert_eq!(found.buckets.len(), wanted.winners.len());
         for (j, (found, wanted)) in found.buckets.iter().zip(&wanted.winners).enumerate() {
-            overlaps[j].push(jaccard(found, wanted));
+            overlaps[j].extend(jaccard(found, inner_tokens(wanted)));
         }
         cosines.push((cosine(&mean_pool(&found), &wanted.dense), &wanted.text));
     }
@@ -265,7 +267,8 @@ fn many_texts_come_in_order_and_equal_single_ones() {
     );
     for (found, text) in found.iter().zip(&texts).step_by(7) {
         let text = encoder.encode(text).unwrap();
-        let wanted = PassageCodes::new(&text, mean_pool(&text));
+        let dense = mean_pool(&text);
+        let wanted = PassageCodes::new(text, dense);
         assert_eq!(found.pieces, wanted.pieces);
         let close = |found: &[f32], wanted: &[f32]| {
             let mut pairs = found.iter().zip(wanted);

@@ -26,7 +26,7 @@ pub struct Network {
 pub struct Output {
     /// Last-layer token vectors: `[tokens, dim]`, row-major.
     pub hidden: Vec<f32>,
-    /// One entry per bucket, in the order of the file.
+    /// One entry per bucket, in the order of the file; the first and the last token have no rows.
     pub buckets: Vec<Winners>,
 }
 
@@ -99,7 +99,8 @@ impl Network {
         buckets.map(|bucket| (bucket.linear.outputs, bucket.k))
     }
 
-    /// Runs the network on one text, given as the ids of its word pieces.
+    /// Runs the network on one text, given as the ids of its word pieces. The first and the last of them mark
+    /// its ends: they have vectors, but compete for no dimension.
     ///
     /// # Errors
     /// When the text is longer than the network takes or has a piece that it does not know, and
@@ -107,7 +108,7 @@ impl Network {
     pub fn run(&self, pieces: &[u32]) -> Result<Output> {
         let mut hidden = self.embed(pieces)?;
         let family = &self.family;
-        let none = |bucket: &Bucket| Winners::none(pieces.len(), bucket.k);
+        let none = |bucket: &Bucket| Winners::none(pieces.len().saturating_sub(2), bucket.k);
         let mut buckets: Vec<Winners> = family.buckets.iter().map(none).collect();
         self.compete(0, &hidden, &mut buckets);
         for (layer, number) in family.layers.iter().zip(1..) {
@@ -285,7 +286,9 @@ impl Network {
         if own.peek().is_none() {
             return;
         }
-        let rows = self.rows(hidden, self.family.width);
+        let width = self.family.width;
+        let inner = hidden.get(width..hidden.len().saturating_sub(width));
+        let rows = self.rows(inner.unwrap_or_default(), width);
         for (bucket, winners) in own {
             self.bucket(&bucket.linear, &rows, winners);
         }

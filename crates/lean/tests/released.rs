@@ -32,6 +32,14 @@ fn all_levels_give_the_same_bits() {
         network = network.at_level(Level::Scalar);
         let wanted = network.run(&pieces).unwrap();
         assert_eq!(wanted.hidden.len(), tokens as usize * network.dim());
+        for winners in &wanted.buckets {
+            let rows = tokens.saturating_sub(2) as usize;
+            assert_eq!(
+                winners.dimensions.len(),
+                rows * winners.k,
+                "{tokens} tokens"
+            );
+        }
         for level in Level::all() {
             network = network.at_level(level);
             assert_eq!(

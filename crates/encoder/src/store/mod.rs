@@ -127,7 +127,7 @@ impl PassageStore<'_> {
         let (encoder, pooling) = (self.encoder, &self.pooling);
         let encode = |text: &str| {
             let text = encoder.encode(text)?;
-            passage_codes(&text, pooling)
+            passage_codes(text, pooling)
         };
         self.records.encode(texts, threads, encode, on_progress)
     }
@@ -145,8 +145,10 @@ impl PassageStore<'_> {
     }
 }
 
-fn passage_codes(text: &EncodedText, pooling: &PassagePooling) -> Result<PassageCodes> {
-    let codes = PassageCodes::new(text, passage_pool(text, pooling));
+fn passage_codes(text: EncodedText, pooling: &PassagePooling) -> Result<PassageCodes> {
+    let tokens = text.pieces.len();
+    let dense = passage_pool(&text, pooling);
+    let codes = PassageCodes::new(text, dense);
     let activations = codes
         .winners
         .iter()
@@ -158,7 +160,7 @@ fn passage_codes(text: &EncodedText, pooling: &PassagePooling) -> Result<Passage
         .any(|value| value.is_nan())
     {
         true => Err(EncoderError::Network {
-            tokens: text.pieces.len(),
+            tokens,
             reason: "it gave a value that is not a number".to_owned(),
         }),
         false => Ok(codes),
