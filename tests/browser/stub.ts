@@ -75,8 +75,10 @@ function work(answers: Answers, find: typeof pages, facets: Facet[], needed: str
     const total = found.length;
     return { query: text, mode, took_ms: 1, results, suggestions: [], facets, total };
   };
-  /** The first file that cannot be had. */
+  /** The first file that cannot be had. Of the network half is there at once. */
   const lacking = async ({ mode }: CheckedQuery) => {
+    const progress = { loaded_bytes: 1, total_bytes: 2 };
+    if (mode === "full") postMessage({ type: "progress", progress });
     for (const file of [needed, mode === "full" ? "network" : ""]) {
       if (file !== "" && !(await fetch(`${bundle}${file}`)).ok) return file;
     }

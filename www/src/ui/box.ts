@@ -361,8 +361,12 @@ export class SearchBox {
     if (lost.length > 0) {
       // A bundle whose network cannot be had would take its results along. One that is late may have it.
       this.#session.lacksNetwork ||= lost.some(({ code }) => code !== "late");
+      // In the place of how far it had come.
+      if (this.#shown !== undefined) this.#remark(this.#shown);
       return;
     }
+    // A bundle that answers nothing has no network to wait for.
+    this.#session.hasNetwork ||= answer.mode === "full";
     this.#given = answer.results.length;
     const results = merge(shown, answer.results, this.#view.pinnedCount);
     await this.#render({ ...answer, results });
@@ -370,22 +374,30 @@ export class SearchBox {
 
   /** Settles once the list is there, or another one begins. Its first `known` results are there already. */
   async #render(answer: Answer, known = 0): Promise<void> {
-    const { query, mode, results, suggestions, total } = answer;
+    const { query, mode, results, total } = answer;
     const [failure] = answer.failures ?? [];
-    const none = results.length === 0 ? this.#phrases.noResults(query, suggestions) : "";
-    const partial = failure ? this.#phrases.words.partial : "";
-    const note = [none, partial].filter((text) => text !== "").join(" ");
     this.#shown = answer;
     this.#facets.render(answer.facets, this.#settings.filters);
-    this.#view.note(note, failure ? "failed" : "plain");
+    this.#remark(answer);
     await this.#list(answer, known);
     if (this.#shown !== answer) return;
     // Other bundles than before may answer for those below.
     const count = Math.max(total, results.length);
-    const counted = none || this.#phrases.resultCount(count, query);
-    this.#announce([counted, partial].filter((text) => text !== "").join(" "));
+    const counted = results.length === 0 ? [] : [this.#phrases.resultCount(count, query)];
+    this.#announce([...counted, ...this.#remarks(answer)].join(" "));
     this.#tell("siskin-results", { query, mode, results });
     if (failure) this.#tell("siskin-error", new SearchError(failure.code, failure.message));
+  }
+
+  /** The line above the list. */
+  #remark(answer: Answer): void {
+    this.#view.note(this.#remarks(answer).join(" "), answer.failures ? "failed" : "plain");
+  }
+
+  /** That there are no results, and that a bundle's are missing. */
+  #remarks({ query, results, suggestions, failures }: Answer): string[] {
+    const none = results.length === 0 ? [this.#phrases.noResults(query, suggestions)] : [];
+    return failures ? [...none, this.#phrases.words.partial] : none;
   }
 
   #list({ query, mode, results, total }: Answer, known = 0): Promise<void> {

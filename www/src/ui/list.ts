@@ -1,6 +1,6 @@
 import { element } from "./nodes.js";
 import { fill, newOption } from "./option.js";
-import type { Group, Row } from "./rows.js";
+import { type Group, RECENT, type Row } from "./rows.js";
 
 interface Option {
   node: HTMLAnchorElement;
@@ -46,7 +46,7 @@ export class ResultList {
     // Those in whose place others are now may be wanted further below.
     const old = [...known];
     const below = [...old.slice(groups.length), ...old.slice(0, groups.length)];
-    const left = below.filter(([key]) => !this.#pages.has(key));
+    const left = below.filter(([key]) => key !== RECENT && !this.#pages.has(key));
     for (const [key, page] of left.slice(0, count - groups.length)) this.#pages.set(key, page);
     const pages = [...this.#pages.values()];
     arrange(

@@ -9,7 +9,7 @@ const FRAME_MS = 1000 / 60;
 /** What a part of a list may cost: the page has work of its own in each frame. */
 const PART_MS = FRAME_MS / 2;
 
-/** More than any list costs: what took longer says nothing of the next one. */
+/** What took longer was something else, and says nothing of the next list. So there are twelve parts at most. */
 const MAXIMUM_MS = 100;
 
 /** How soon what is typed is asked, and in how many parts its list is drawn.

@@ -34,6 +34,9 @@ export interface Group {
   rows: Row[];
 }
 
+/** The key of the group of earlier searches, which is no page. */
+export const RECENT = "recent";
+
 /** How results are linked. */
 export interface Links {
   /** Where their addresses begin. */
@@ -65,7 +68,7 @@ export function recentGroup(title: string, searches: string[]): Group {
   const rows = searches.map((text): Row => {
     return { kind: "recent", lines: [{ name: "title", text }], matches: [], reasons: [] };
   });
-  return { key: "recent", title, rows };
+  return { key: RECENT, title, rows };
 }
 
 /** The address of a result's page: without the anchor. */
