@@ -448,10 +448,7 @@ test("an element's site may be named later: links lead there", () =>
 test("a list that costs many frames is drawn in parts, never shrinks and keeps its nodes", () =>
   withTab(
     async (tab) => {
-      await tab.ask("threads");
-      const cdp = await tab.page.context().newCDPSession(tab.page);
-      await cdp.send("Emulation.setCPUThrottlingRate", { rate: 20 });
-      await tab.ask("locks");
+      await learnsToBeSlow(tab);
       await tab.page.evaluate(async () => {
         // What that one cost is known some frames later.
         for (let frame = 0; frame < 5; frame++) {
@@ -510,10 +507,7 @@ test("a list that the reader has closed stays closed when the network refines it
 test("reasons asked for while a list is drawn do not keep its answer secret", () =>
   withTab(
     async (tab) => {
-      await tab.ask("threads");
-      const cdp = await tab.page.context().newCDPSession(tab.page);
-      await cdp.send("Emulation.setCPUThrottlingRate", { rate: 20 });
-      await tab.ask("locks");
+      await learnsToBeSlow(tab);
       await tab.page.evaluate(() => {
         const root = document.querySelector("siskin-search")?.shadowRoot;
         const list = root?.querySelector("#list") as Element;
@@ -527,6 +521,14 @@ test("reasons asked for while a list is drawn do not keep its answer secret", ()
     },
     { html: "<siskin-search limit=20></siskin-search>" },
   ));
+
+/** Slows the processor down, and lets the box see what a list costs it. */
+async function learnsToBeSlow(tab: Tab): Promise<void> {
+  await tab.ask("threads");
+  const cdp = await tab.page.context().newCDPSession(tab.page);
+  await cdp.send("Emulation.setCPUThrottlingRate", { rate: 20 });
+  await tab.ask("locks");
+}
 
 /** Waits until sections that tell of `text` are in the list, which may be closed. */
 function answerTo(tab: Tab, text: string): Promise<void> {

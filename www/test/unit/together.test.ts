@@ -28,6 +28,15 @@ class Bundle {
     this.words = words;
   }
 
+  /** Holds openings and questions back until the function that it returns is called. */
+  hold(): () => void {
+    let release = () => {};
+    this.gate = new Promise((resolve) => {
+      release = resolve;
+    });
+    return release;
+  }
+
   get member(): Member {
     const open = async (_: OpenOptions): Promise<Search> => {
       this.opened_count += 1;
@@ -190,7 +199,7 @@ test("where all fail, or the question is to blame, it rejects", async () => {
 
 test("what a late bundle says is told only where no other says more", async () => {
   const [docs, blog] = [new Bundle("docs", 3), new Bundle("blog", 3)];
-  docs.gate = new Promise(() => {});
+  docs.hold();
   const search = await together(docs, blog);
   blog.failures.push("network");
   await assert.rejects(search.query("q"), { code: "network" });
@@ -206,10 +215,7 @@ test("addresses begin where the page says", async () => {
 
 test("a bundle that does not answer is waited for once, and takes part when it is there", async () => {
   const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
-  let answer = () => {};
-  blog.gate = new Promise((resolve) => {
-    answer = resolve;
-  });
+  const answer = blog.hold();
   const opening = performance.now();
   const search = await together(docs, blog);
   assert.ok(performance.now() - opening > 3900);
@@ -232,10 +238,7 @@ test("a bundle that does not answer is waited for once, and takes part when it i
 test("a bundle that answers late that it cannot be opened is told so by the next question", async () => {
   const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
   blog.failures.push("version", "version");
-  let answer = () => {};
-  blog.gate = new Promise((resolve) => {
-    answer = resolve;
-  });
+  const answer = blog.hold();
   const search = await together(docs, blog);
   answer();
   await setTimeout(10);
@@ -250,10 +253,7 @@ test("a bundle that answers late that it cannot be opened is told so by the next
 test("a bundle that stops answering holds up the others once, until it answers again", async () => {
   const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
   const search = await together(docs, blog);
-  let answer = () => {};
-  blog.gate = new Promise((resolve) => {
-    answer = resolve;
-  });
+  const answer = blog.hold();
   const counts = async (options?: QueryOptions) => {
     const begin_ms = performance.now();
     const { failures = [], results } = await search.query("q", { limit: 4, ...options });
@@ -273,15 +273,10 @@ test("a bundle that stops answering holds up the others once, until it answers a
 test("a bundle that is opened anew and was slow before is not waited for as if it were not", async () => {
   const [docs, blog] = [new Bundle("docs", 20), new Bundle("blog", 30)];
   const search = await together(docs, blog);
-  let answer = () => {};
-  blog.gate = new Promise((resolve) => {
-    answer = resolve;
-  });
+  const answer = blog.hold();
   await search.query("q");
   blog.failures.push("internal");
-  blog.gate.then(() => {
-    blog.gate = new Promise(() => {});
-  });
+  blog.gate.then(() => blog.hold());
   answer();
   await setTimeout(50);
   const begin_ms = performance.now();
@@ -303,7 +298,7 @@ test("once a network is there, a bundle that stops answering is not waited for w
   await search.query("", { mode: "full", filter: { filter: "all", value: "x" } });
   blog.delay_ms = 4500;
   assert.equal((await search.query("q", options)).failures, undefined, "a network takes its time");
-  blog.gate = new Promise(() => {});
+  blog.hold();
   const { failures = [], results } = await search.query("q", options);
   assert.deepEqual([failures.length, results.length], [1, 4]);
   search.close();
