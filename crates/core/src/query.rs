@@ -19,6 +19,8 @@ const FORM_WEIGHT: f32 = 0.7;
 /// Completions of an unfinished last word, and what they count.
 const COMPLETIONS: usize = 5;
 const COMPLETION_WEIGHT: f32 = 0.6;
+/// Shortest stem by which another form of a word is found, in characters.
+const MIN_STEM_CHARACTERS: usize = 3;
 /// Shortest beginning that is completed, in characters.
 const MIN_COMPLETION_CHARACTERS: usize = 2;
 /// Corrections of a mistyped word, and what they count.
@@ -304,20 +306,42 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// The vocabulary's word, for one that the site never uses.
+    /// What the dictionary knows of a word that the site never uses, or of another form of it.
     fn find_foreign(&mut self, word: &mut QueryWord) -> Result<()> {
-        let Some(entry) = self.entry(Part::Foreign, &word.term.surface)? else {
-            return Ok(());
+        let (entry, weight) = match self.entry(Part::Foreign, &word.term.surface)? {
+            Some(entry) => (entry, 1.0),
+            None => match self.other_form(&word.term)? {
+                Some(entry) => (entry, FORM_WEIGHT),
+                None => return Ok(()),
+            },
         };
         if !entry.postings.entries.is_empty() {
-            word.lists.push((entry.postings, 1.0));
+            word.lists.push((entry.postings, weight));
         }
         word.relation = Relation::Neighbour;
         word.meaning = entry
             .meaning
             .filter(|_| self.with_meaning)
-            .map(|own| (own, 1.0));
+            .map(|own| (own, weight));
         Ok(())
+    }
+
+    /// The shortest foreign word of the same stem, of those in the shard that the stem would be in.
+    fn other_form(&mut self, term: &Term) -> Result<Option<Entry>> {
+        // Stems may end in an i that words have not: happi of happy.
+        let prefix = term.text.strip_suffix('i').unwrap_or(&term.text);
+        if prefix.chars().count() < MIN_STEM_CHARACTERS {
+            return Ok(None);
+        }
+        let found = self.dictionary.with_prefix(Part::Foreign, prefix);
+        let keys = self.wanted.take(found)?.unwrap_or_default();
+        let of_stem = keys
+            .into_iter()
+            .filter(|key| self.analyzer.stem(key) == term.text);
+        match of_stem.min_by_key(String::len) {
+            Some(key) => self.entry(Part::Foreign, &key),
+            None => Ok(None),
+        }
     }
 
     /// Completions of an unfinished word, else corrections of a mistyped one.
@@ -491,10 +515,40 @@ mod tests {
     }
 
     fn query(text: &str, dictionary: &Words) -> AnalyzedQuery {
-        let analyzer = Analyzer::new(Stemming::None);
+        stemmed(text, Stemming::None, dictionary)
+    }
+
+    fn stemmed(text: &str, stemming: Stemming, dictionary: &Words) -> AnalyzedQuery {
+        let analyzer = Analyzer::new(stemming);
         let terms = terms(text, &analyzer).unwrap();
         let mut wanted = Wanted::default();
         analyze(&terms, text.len(), &analyzer, dictionary, true, &mut wanted).unwrap()
+    }
+
+    #[test]
+    fn a_foreign_word_is_known_in_its_other_forms() {
+        let foreign = ["happy", "postponed", "errand", "errant", "errandless"];
+        let dictionary = Words::new(&foreign.map(|word| (Part::Foreign, word)));
+        let pages = |text: &str, stemming| {
+            let query = stemmed(text, stemming, &dictionary);
+            let lists = query.words.iter().flat_map(|word| &word.lists);
+            let page = |(list, weight): &(PageList, f32)| Some((list.entries.first()?.0, *weight));
+            lists.filter_map(page).collect::<Vec<_>>()
+        };
+        let letters = |word: &str, weight| vec![(word.len() as u32, weight)];
+        for (text, word) in [
+            ("errands", "errand"),
+            ("postpone", "postponed"),
+            ("postpones", "postponed"),
+            ("happiness", "happy"),
+        ] {
+            let found = pages(text, Stemming::English);
+            assert_eq!(found, letters(word, FORM_WEIGHT), "{text}");
+            assert_eq!(pages(text, Stemming::None), [], "{text} without stems");
+        }
+        let exact = pages("errand", Stemming::English);
+        assert_eq!(exact, letters("errand", 1.0));
+        assert_eq!(pages("erra", Stemming::English), [], "no stem of any");
     }
 
     fn found(text: &str, dictionary: &Words) -> Vec<(Relation, Vec<String>)> {

@@ -14,8 +14,8 @@ use crate::meaning::{
 };
 use crate::query::{self, Dictionary, Miss, Part, Wanted};
 use crate::ranked::Ranked;
-use crate::text::{Analyzer, TermKind, is_stop_word};
-use std::collections::{BTreeMap, HashSet};
+use crate::text::{Analyzer, Stemming, TermKind, is_stop_word};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Words that may be neighbours of others, the most frequent ones.
 const MAX_NEIGHBOUR_WORDS: usize = 12_000;
@@ -27,13 +27,16 @@ const KEYS_PER_COMMON_KEY: usize = 8;
 const MOST_COMMON_KEYS: usize = 6_000;
 /// Words of a query that was sampled, at most.
 const WORDS_OF_A_SAMPLED_QUERY: usize = 4;
+/// English words that a vocabulary of word pieces has only in parts, one of each stem, a line each
+/// (`crates/eval/examples/word_list.rs`).
+const ENGLISH_WORDS: &str = include_str!("english_words.txt");
 
 /// Entries by key.
 #[derive(Debug)]
 pub(super) struct Words<'a> {
     /// Words, terms and titles of the site.
     pub(super) site: BTreeMap<&'a str, Entry>,
-    /// Words of the vocabulary that the site never uses.
+    /// Words that the site never uses.
     pub(super) foreign: BTreeMap<&'a str, Entry>,
     /// How dense scores spread over the pages.
     pub(super) spread: Spread,
@@ -185,26 +188,35 @@ impl<'a> SiteCodes<'a> {
         (0..SAMPLED_QUERIES).map(query).collect()
     }
 
-    /// Words of the vocabulary that the site never uses.
+    /// Words of the vocabulary that the site never uses, and English ones that it has only in parts.
+    fn foreign_words(&self, postings: &BTreeMap<&str, PageList>) -> Vec<&'a str> {
+        let known = self.builder.lexical.words();
+        let is_foreign = |piece: &&str| {
+            piece.chars().count() > 1
+                && piece.chars().all(char::is_alphabetic)
+                && !known.contains_key(*piece)
+        };
+        let pieces = self.vocabulary.pieces().iter().map(String::as_str);
+        let whole = pieces.filter(is_foreign);
+        let stemming = self.builder.options.stemming;
+        let in_parts = match stemming {
+            Stemming::English => ENGLISH_WORDS.lines(),
+            Stemming::None => "".lines(),
+        };
+        let analyzer = Analyzer::new(stemming);
+        let has_stem = |word: &&str| postings.contains_key(analyzer.stem(word).as_str());
+        let in_parts = in_parts.filter(|word| is_foreign(word) && !has_stem(word));
+        let words: BTreeSet<&str> = whole.chain(in_parts).collect();
+        words.into_iter().collect()
+    }
+
     fn foreign_entries(
         &self,
         site: &Site<'_>,
         neighbourhood: &Neighbourhood<'_>,
         postings: &BTreeMap<&str, PageList>,
     ) -> BTreeMap<&'a str, Entry> {
-        let known = self.builder.lexical.words();
-        let is_foreign = |piece: &&String| {
-            piece.chars().count() > 1
-                && piece.chars().all(char::is_alphabetic)
-                && !known.contains_key(*piece)
-        };
-        let words: Vec<&'a str> = self
-            .vocabulary
-            .pieces()
-            .iter()
-            .filter(is_foreign)
-            .map(String::as_str)
-            .collect();
+        let words = self.foreign_words(postings);
         let entries = crate::parallel::map(words.len(), |i| {
             let mut meaning = site.meaning(words[i], MOST_LISTED_PAGES)?;
             let near = neighbourhood.of(&meaning.row, words[i]);
