@@ -8,6 +8,10 @@ use siskin_encoder::{Encoder, EncoderError, Engine};
 use siskin_web_edge::value::{Value, query_object};
 use wasm_bindgen::prelude::*;
 
+#[cfg(all(target_family = "wasm", not(feature = "tract")))]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+
 #[wasm_bindgen(start)]
 fn start() {
     siskin_web_edge::catch_panics();
