@@ -1,7 +1,6 @@
 //! What an encoder says of a text, before anything is pooled over a collection.
 
 use crate::ids::PieceId;
-use serde::Serialize;
 
 /// The winners of one bucket: for each token its `k` strongest dimensions (UHD-BERT, eq. 3).
 ///
@@ -31,7 +30,7 @@ pub struct EncodedText {
 pub type Code = Vec<(u32, f32)>;
 
 /// A query seen through the network: what `full` mode needs beside the query's words.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedQuery {
     /// Per bucket the query's dimensions with their activations summed over its tokens, in order of
     /// dimension.

@@ -8,8 +8,17 @@ pub trait Fields: Sized {
     /// Whether there is a value of this name.
     fn has(&self, name: &str) -> bool;
 
+    /// The boolean of this name.
+    fn flag(&self, name: &str) -> Option<bool>;
+
     /// The number of this name.
     fn number(&self, name: &str) -> Option<f64>;
+
+    /// The numbers in the array or object of this name; an object's stand in the order of [`Fields::names`].
+    fn numbers(&self, name: &str) -> Option<Vec<f64>>;
+
+    /// The names in the object of this name.
+    fn names(&self, name: &str) -> Option<Vec<String>>;
 
     /// The text of this name.
     fn text(&self, name: &str) -> Option<String>;
@@ -26,8 +35,24 @@ impl Fields for serde_json::Value {
         self.get(name).is_some()
     }
 
+    fn flag(&self, name: &str) -> Option<bool> {
+        self.get(name)?.as_bool()
+    }
+
     fn number(&self, name: &str) -> Option<f64> {
         self.get(name)?.as_f64()
+    }
+
+    fn numbers(&self, name: &str) -> Option<Vec<f64>> {
+        match self.get(name)? {
+            Self::Array(values) => values.iter().map(Self::as_f64).collect(),
+            Self::Object(values) => values.values().map(Self::as_f64).collect(),
+            _ => None,
+        }
+    }
+
+    fn names(&self, name: &str) -> Option<Vec<String>> {
+        Some(self.get(name)?.as_object()?.keys().cloned().collect())
     }
 
     fn text(&self, name: &str) -> Option<String> {
@@ -80,10 +105,40 @@ impl<'a, F: Fields> Reading<'a, F> {
         number.unwrap_or_default()
     }
 
+    /// The numbers in an array or object.
+    pub fn numbers(&self, name: &'static str) -> Vec<f64> {
+        let numbers = self.value(name, |fields| fields.numbers(name));
+        numbers.unwrap_or_default()
+    }
+
+    /// The names in an object.
+    pub fn names(&self, name: &'static str) -> Vec<String> {
+        let names = self.value(name, |fields| fields.names(name));
+        names.unwrap_or_default()
+    }
+
+    /// The objects in an object, with their names.
+    pub fn members(&self, name: &'static str) -> Vec<(String, Self)> {
+        let members = self.object(name);
+        let member = |key: String| {
+            let member = Self {
+                fields: members.value(name, |fields| fields.object(&key)),
+                misfit: self.misfit,
+            };
+            (key, member)
+        };
+        self.names(name).into_iter().map(member).collect()
+    }
+
     /// A value that may be missing.
     pub fn optional<T>(&self, name: &'static str, read: fn(&Self, &'static str) -> T) -> Option<T> {
         let is_there = self.fields.as_ref().is_some_and(|fields| fields.has(name));
         is_there.then(|| read(self, name))
+    }
+
+    /// A boolean; `None` when there is none.
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        self.fields.as_ref()?.flag(name)
     }
 
     /// A number of lower precision.
@@ -175,5 +230,34 @@ mod tests {
         assert_eq!(read(&|all| drop(all.object("z").text("a"))), Some("z"));
         assert_eq!(read(&|all| drop(all.object("h"))), Some("h"));
         assert_eq!(read(&|all| drop(all.objects("f"))), Some("f"));
+    }
+
+    #[test]
+    fn numbers_names_and_members_are_read_of_arrays_and_objects() {
+        let fields = json!({
+            "a": 7, "f": {"g": 1}, "h": [{"i": 2}], "j": [0.5, 2], "k": true, "l": {"m n": {"n": 3}}
+        });
+        let misfit = Cell::new(None);
+        let all = Reading::new(fields, &misfit);
+        assert_eq!(all.numbers("j"), [0.5, 2.0]);
+        assert_eq!(
+            (all.names("f"), all.numbers("f")),
+            (vec!["g".to_owned()], vec![1.0])
+        );
+        let members = all.members("l");
+        assert_eq!((&*members[0].0, members[0].1.count("n")), ("m n", 3));
+        assert_eq!(
+            ["k", "a", "z"].map(|name| all.flag(name)),
+            [Some(true), None, None]
+        );
+        assert_eq!(misfit.take(), None);
+        for name in ["a", "h", "z"] {
+            assert!(all.numbers(name).is_empty());
+            assert_eq!(misfit.take(), Some(name));
+            assert!(all.names(name).is_empty());
+            assert_eq!(misfit.take(), Some(name));
+        }
+        assert_eq!(all.members("f").len(), 1);
+        assert_eq!(misfit.take(), Some("f"));
     }
 }

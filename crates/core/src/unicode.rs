@@ -91,23 +91,26 @@ impl Table {
 
 fn read(bytes: &'static [u8]) -> Result<Vec<Run>> {
     let mut reader = Reader::new(bytes);
-    let count = reader.varint()?;
-    let mut column = || -> Result<Vec<u32>> { (0..count).map(|_| reader.varint()).collect() };
-    let (gaps, lengths, distances, rests) = (column()?, column()?, column()?, column()?);
-    let mut runs = Vec::with_capacity(gaps.len());
+    let count = reader.varint()? as usize;
+    let columns: Vec<u32> = (0..4 * count)
+        .map(|_| reader.varint())
+        .collect::<Result<_>>()?;
+    let mut runs = Vec::with_capacity(count);
     let mut start = 0;
-    for (i, gap) in gaps.into_iter().enumerate() {
+    for run in 0..count {
+        let [gap, length, distance, rest] =
+            [0, 1, 2, 3].map(|column| columns[column * count + run]);
         start += gap;
-        let rest = reader.raw(rests[i] as usize)?;
+        let rest = reader.raw(rest as usize)?;
         let first = |zigzag: u32| start.wrapping_add(zigzag >> 1 ^ (zigzag & 1).wrapping_neg());
         runs.push(Run {
             start,
-            length: lengths[i] >> 1,
-            step: lengths[i] & 1,
-            first: distances[i].checked_sub(1).map(first),
+            length: length >> 1,
+            step: length & 1,
+            first: distance.checked_sub(1).map(first),
             rest: std::str::from_utf8(rest).unwrap_or_default(),
         });
-        start += lengths[i] >> 1;
+        start += length >> 1;
     }
     Ok(runs)
 }

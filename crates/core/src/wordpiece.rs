@@ -12,19 +12,41 @@ const MAX_WORD_CHARACTERS: usize = 100;
 const CONTINUATION: &str = "##";
 
 /// A vocabulary that can be looked up by text.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Vocabulary {
     pieces: Vec<String>,
-    by_text: Vec<u32>,
+    /// Ids at the hash of their text or, where that is taken, at the next free place; twice as many places as
+    /// pieces or more, a power of two.
+    by_hash: Vec<u32>,
 }
+
+/// A place without an id.
+const FREE: u32 = u32::MAX;
 
 impl Vocabulary {
     /// A vocabulary of the pieces in order of their ids.
     #[must_use]
     pub fn new(pieces: Vec<String>) -> Self {
-        let mut by_text: Vec<u32> = (0..pieces.len() as u32).collect();
-        by_text.sort_unstable_by(|a, b| pieces[*a as usize].cmp(&pieces[*b as usize]));
-        Self { pieces, by_text }
+        let by_hash = vec![FREE; (pieces.len() * 2).next_power_of_two()];
+        let mut vocabulary = Self { pieces, by_hash };
+        for (id, piece) in (0..).zip(&vocabulary.pieces) {
+            let place = vocabulary.place(piece);
+            vocabulary.by_hash[place] = id;
+        }
+        vocabulary
+    }
+
+    /// Where the id of a text is or would be.
+    fn place(&self, text: &str) -> usize {
+        let last = self.by_hash.len() - 1;
+        let mut place = hash(text) as usize & last;
+        while let Some(piece) = self.pieces.get(self.by_hash[place] as usize) {
+            if piece == text {
+                break;
+            }
+            place = (place + 1) & last;
+        }
+        place
     }
 
     /// Number of pieces.
@@ -48,10 +70,8 @@ impl Vocabulary {
     /// The piece with exactly this text.
     #[must_use]
     pub fn id(&self, text: &str) -> Option<PieceId> {
-        let found = self
-            .by_text
-            .binary_search_by(|id| self.pieces[*id as usize].as_str().cmp(text));
-        found.ok().map(|at| PieceId(self.by_text[at]))
+        let id = self.by_hash[self.place(text)];
+        (id != FREE).then_some(PieceId(id))
     }
 
     /// The pieces of a text, without special tokens; words that cannot be built are left out.
@@ -67,10 +87,14 @@ impl Vocabulary {
     /// reads.
     #[must_use]
     pub fn encode_with(&self, text: &str, unknown: PieceId) -> Vec<PieceId> {
-        basic_tokens(text)
-            .iter()
-            .flat_map(|word| self.encode_word(word).unwrap_or_else(|| vec![unknown]))
-            .collect()
+        let mut pieces = Vec::new();
+        for word in basic_tokens(text) {
+            match self.encode_word(&word) {
+                Some(own) => pieces.extend(own),
+                None => pieces.push(unknown),
+            }
+        }
+        pieces
     }
 
     /// The pieces of one folded word by longest match first; `None` when it cannot be built.
@@ -91,14 +115,21 @@ impl Vocabulary {
 
     fn longest_piece(&self, word: &str, start: usize) -> Option<(PieceId, usize)> {
         let prefix = if start == 0 { "" } else { CONTINUATION };
-        let ends = word[start..]
-            .char_indices()
-            .map(|(at, c)| start + at + c.len_utf8());
-        ends.rev().find_map(|end| {
-            let candidate = format!("{prefix}{}", &word[start..end]);
-            self.id(&candidate).map(|id| (id, end))
-        })
+        let mut candidate = prefix.to_owned() + word.get(start..)?;
+        while candidate.len() > prefix.len() {
+            if let Some(id) = self.id(&candidate) {
+                return Some((id, start + candidate.len() - prefix.len()));
+            }
+            candidate.pop();
+        }
+        None
     }
+}
+
+/// FNV-1a.
+fn hash(text: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.bytes().fold(0x811c_9dc5, step)
 }
 
 /// BERT's basic tokens: lower case without accents, cut at white space, around punctuation and
@@ -173,5 +204,17 @@ mod tests {
                 .collect()
         };
         assert_eq!(texts("Unlocked! xyz á"), ["unlock", "##ed", "!", "a"]);
+    }
+
+    #[test]
+    fn every_piece_is_found_by_its_text_and_nothing_else_is() {
+        for count in [0u32, 1, 2, 3, 1_000] {
+            let pieces: Vec<String> = (0..count).map(|id| format!("##{id}")).collect();
+            let vocabulary = Vocabulary::new(pieces.clone());
+            let ids = pieces.iter().map(|piece| vocabulary.id(piece));
+            assert!(ids.eq((0..count).map(|id| Some(PieceId(id)))));
+            assert_eq!(vocabulary.id(""), None);
+            assert_eq!(vocabulary.id(&format!("##{count}")), None);
+        }
     }
 }

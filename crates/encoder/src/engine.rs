@@ -123,7 +123,7 @@ fn refused(error: LeanError) -> EncoderError {
             file: MODEL_FILE.to_owned(),
             reason,
         },
-        error => EncoderError::unfit(MODEL_FILE, error),
+        error => EncoderError::unfit(MODEL_FILE, error.to_string()),
     }
 }
 

@@ -5,6 +5,7 @@
 #[non_exhaustive]
 pub enum EncoderError {
     /// The folder or one of its files is not there.
+    #[cfg(not(target_family = "wasm"))]
     #[error(
         "encoder file {file} is missing: give the folder of a complete encoder, or build one with `siskin-train export`"
     )]
@@ -13,6 +14,7 @@ pub enum EncoderError {
         file: String,
     },
     /// A file is there and cannot be read.
+    #[cfg(not(target_family = "wasm"))]
     #[error("encoder file {file} cannot be read: {source}")]
     Read {
         /// Path of the file.
@@ -47,6 +49,7 @@ pub enum EncoderError {
         supported: u64,
     },
     /// An encoder that reads queries only, for the passages of another.
+    #[cfg(not(target_family = "wasm"))]
     #[error(
         "encoder {queries} does not read queries for the passages of {passages}: give one that was distilled from it (`siskin-train distil`), or index with another --encoder"
     )]
@@ -57,6 +60,7 @@ pub enum EncoderError {
         passages: String,
     },
     /// Passages are to be encoded by an encoder that reads queries only.
+    #[cfg(not(target_family = "wasm"))]
     #[error(
         "encoder {name} reads queries only: encode passages with the encoder that it was distilled from, and give this one as --query-encoder"
     )]
@@ -101,6 +105,7 @@ pub enum EncoderError {
         reason: String,
     },
     /// Encoded passages could not be kept or read back.
+    #[cfg(not(target_family = "wasm"))]
     #[error(
         "cannot keep encoded passages in {file}: {source}; free space there or use another folder"
     )]
@@ -121,11 +126,11 @@ pub enum EncoderError {
 }
 
 impl EncoderError {
-    /// [`EncoderError::Unfit`] from a name and anything that can be printed.
-    pub(crate) fn unfit(file: &str, reason: impl std::fmt::Display) -> Self {
+    /// [`EncoderError::Unfit`] from a name and a reason.
+    pub(crate) fn unfit(file: &str, reason: impl Into<String>) -> Self {
         Self::Unfit {
             file: file.to_owned(),
-            reason: reason.to_string(),
+            reason: reason.into(),
         }
     }
 
@@ -138,10 +143,10 @@ impl EncoderError {
         }
     }
 
-    /// [`EncoderError::NotAnEncoder`] from anything that can be printed.
-    pub(crate) fn not_an_encoder(reason: impl std::fmt::Display) -> Self {
+    /// [`EncoderError::NotAnEncoder`] from its reason.
+    pub(crate) fn not_an_encoder(reason: impl Into<String>) -> Self {
         Self::NotAnEncoder {
-            reason: reason.to_string(),
+            reason: reason.into(),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Encoder {
     /// # Errors
     /// When the rows are there and altered.
     pub fn passage_pooling(&self) -> Result<PassagePooling> {
-        if !self.manifest.files.contains_key(ROWS_FILE) {
+        if self.manifest.find(ROWS_FILE).is_none() {
             return Ok(PassagePooling::default());
         }
         rows::passage_pooling(&self.read_rows()?, &self.manifest)
@@ -60,7 +60,7 @@ impl Encoder {
             file: ROWS_FILE.to_owned(),
         };
         let folder = self.folder.as_deref().ok_or_else(missing)?;
-        self.manifest.files.get(ROWS_FILE).ok_or_else(missing)?;
+        self.manifest.find(ROWS_FILE).ok_or_else(missing)?;
         let bytes = read(folder, ROWS_FILE)?;
         self.manifest.verify(ROWS_FILE, &bytes)?;
         Ok(bytes)

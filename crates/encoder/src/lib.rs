@@ -47,6 +47,7 @@ use engine::Network;
 use plain_tokens::Tokens;
 use siskin_core::container::sha256_hex;
 use siskin_core::encoded::{Encode, EncodedQuery, EncodedText};
+use siskin_core::fields::Fields;
 use siskin_core::ids::PieceId;
 use siskin_core::manifest::{BucketInfo, EncoderInfo};
 #[cfg(feature = "tract")]
@@ -87,12 +88,29 @@ impl Encoder {
     /// the network.
     pub fn open_files_with(
         engine: Option<Engine>,
-        (manifest_json, tokenizer_json, model_onnx): (&[u8], &[u8], Cow<'_, [u8]>),
+        files: (&[u8], &[u8], Cow<'_, [u8]>),
     ) -> Result<Self> {
-        let manifest = Manifest::read(manifest_json)?;
+        Self::open_parsed(engine, files, parse)
+    }
+
+    /// As [`Encoder::open_files_with`], JSON read by `parse`, which says why it could not: a browser's own
+    /// parser costs its module no bytes.
+    ///
+    /// # Errors
+    /// As [`Encoder::open_files_with`].
+    pub fn open_parsed<F: Fields>(
+        engine: Option<Engine>,
+        (manifest_json, tokenizer_json, model_onnx): (&[u8], &[u8], Cow<'_, [u8]>),
+        parse: fn(&[u8]) -> std::result::Result<F, String>,
+    ) -> Result<Self> {
+        let manifest = parse(manifest_json).map_err(EncoderError::not_an_encoder)?;
+        let manifest = Manifest::of(manifest)?;
         manifest.verify(TOKENIZER_FILE, tokenizer_json)?;
         manifest.verify(MODEL_FILE, &model_onnx)?;
+        #[cfg(feature = "tract")]
         let tokens = Tokens::read(tokenizer_json, manifest.max_tokens)?;
+        #[cfg(not(feature = "tract"))]
+        let tokens = Tokens::read(tokenizer_json, manifest.max_tokens, parse)?;
         let network = Network::read(model_onnx, &manifest, engine)?;
         Ok(Self {
             id: sha256_hex(manifest_json),
@@ -128,6 +146,7 @@ impl Encoder {
     ///
     /// # Errors
     /// [`EncoderError::OtherPassages`].
+    #[cfg(not(target_family = "wasm"))]
     pub fn check_reads_for(&self, passages: &Self) -> Result<()> {
         let same = self.id == passages.id;
         if same || self.manifest.queries_for.as_ref() == Some(&passages.id) {
@@ -212,8 +231,12 @@ impl Encoder {
 /// and the tokenizer follows BERT's rules alone. It does not depend on this machine.
 #[must_use]
 pub fn runs_without_tract(tokenizer_json: &[u8], model_onnx: &[u8]) -> bool {
-    let tokens = plain_tokens::Tokens::read(tokenizer_json, usize::MAX);
+    let tokens = plain_tokens::Tokens::read(tokenizer_json, usize::MAX, parse);
     tokens.is_ok() && siskin_lean::Network::is_of_family(model_onnx)
+}
+
+fn parse(json: &[u8]) -> std::result::Result<serde_json::Value, String> {
+    serde_json::from_slice(json).map_err(|error| error.to_string())
 }
 
 impl Encode for Encoder {

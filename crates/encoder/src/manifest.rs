@@ -1,9 +1,9 @@
 //! `encoder.json`: what an encoder is and which bytes belong to it.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
 
-use serde::Deserialize;
 use siskin_core::container::sha256_hex;
+use siskin_core::fields::{Fields, Reading};
 
 use crate::error::{EncoderError, Result};
 
@@ -20,8 +20,7 @@ pub const MODEL_FILE: &str = "model.onnx";
 pub const ROWS_FILE: &str = "rows.safetensors";
 
 /// How the weights of the network are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantization {
     /// 32-bit floats.
     F32,
@@ -29,8 +28,21 @@ pub enum Quantization {
     Int8,
 }
 
+impl Quantization {
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        match fields.text("quantization").as_str() {
+            "f32" => Self::F32,
+            "int8" => Self::Int8,
+            _ => {
+                fields.misfit("quantization");
+                Self::F32
+            }
+        }
+    }
+}
+
 /// One bucket of the encoder (UHD-BERT, section 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
     /// Layer whose output the bucket reads; 0 is the embedding layer.
     pub layer: usize,
@@ -40,8 +52,18 @@ pub struct Bucket {
     pub k: usize,
 }
 
+impl Bucket {
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        Self {
+            layer: fields.count("layer") as usize,
+            n: fields.count("n"),
+            k: fields.count("k") as usize,
+        }
+    }
+}
+
 /// Length and hash of one file.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEntry {
     /// Length of the file.
     pub bytes: u64,
@@ -49,8 +71,17 @@ pub struct FileEntry {
     pub sha256: String,
 }
 
+impl FileEntry {
+    fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
+        Self {
+            bytes: fields.number("bytes") as u64,
+            sha256: fields.text("sha256"),
+        }
+    }
+}
+
 /// The content of `encoder.json`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     /// Always [`FORMAT`].
     pub format: u64,
@@ -71,26 +102,38 @@ pub struct Manifest {
     /// Mean of unit-length query vectors: `[dim]`.
     pub query_mean: Vec<f32>,
     /// Id of the encoder whose passages it reads queries for, if it was distilled for that alone.
-    #[serde(default)]
     pub queries_for: Option<String>,
-    /// The other files of the folder by name.
-    pub files: BTreeMap<String, FileEntry>,
-}
-
-#[derive(Deserialize)]
-struct Probe {
-    format: u64,
+    /// The other files of the folder with their names.
+    pub files: Vec<(String, FileEntry)>,
 }
 
 impl Manifest {
-    /// Reads a manifest and checks its version and figures.
+    /// Reads a manifest that has been parsed as JSON, and checks its version and figures.
     ///
     /// # Errors
-    /// When the bytes are no manifest, or one of another format.
-    pub fn read(bytes: &[u8]) -> Result<Self> {
-        let probe: Probe = serde_json::from_slice(bytes).map_err(EncoderError::not_an_encoder)?;
-        check_format(probe.format)?;
-        let manifest: Self = serde_json::from_slice(bytes).map_err(EncoderError::not_an_encoder)?;
+    /// When the value is no manifest, or one of another format.
+    pub fn of(fields: impl Fields) -> Result<Self> {
+        let misfit = Cell::new(None);
+        let fields = Reading::new(fields, &misfit);
+        let format = fields.count("format").into();
+        check_misfit(&misfit)?;
+        check_format(format)?;
+        let query_mean = fields.numbers("query_mean");
+        let entry = |(name, fields)| (name, FileEntry::read(&fields));
+        let manifest = Self {
+            format,
+            name: fields.text("name"),
+            base: fields.text("base"),
+            licence: fields.text("licence"),
+            quantization: Quantization::read(&fields),
+            dim: fields.count("dim") as usize,
+            max_tokens: fields.count("max_tokens") as usize,
+            buckets: fields.objects("buckets").iter().map(Bucket::read).collect(),
+            query_mean: query_mean.into_iter().map(|value| value as f32).collect(),
+            queries_for: fields.optional("queries_for", Reading::text),
+            files: fields.members("files").into_iter().map(entry).collect(),
+        };
+        check_misfit(&misfit)?;
         manifest.check_figures()?;
         Ok(manifest)
     }
@@ -122,9 +165,16 @@ impl Manifest {
         Ok(())
     }
 
+    /// Length and hash of the file of this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&FileEntry> {
+        let mut files = self.files.iter();
+        let (_, entry) = files.find(|(found, _)| found == name)?;
+        Some(entry)
+    }
+
     fn entry(&self, name: &str) -> Result<&FileEntry> {
-        self.files
-            .get(name)
+        self.find(name)
             .ok_or_else(|| EncoderError::not_an_encoder(format!("its files lack {name}")))
     }
 
@@ -153,6 +203,18 @@ impl Manifest {
             None => Ok(()),
         }
     }
+}
+
+fn check_misfit(misfit: &Cell<Option<&'static str>>) -> Result<()> {
+    match misfit.get() {
+        None => Ok(()),
+        Some(name) => Err(EncoderError::not_an_encoder(misfit_reason(name))),
+    }
+}
+
+/// What is told of a value that a file lacks or has as something else.
+pub(crate) fn misfit_reason(name: &str) -> String {
+    format!("`{name}` is missing or not what it should be")
 }
 
 fn check_format(found: u64) -> Result<()> {

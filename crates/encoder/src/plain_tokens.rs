@@ -1,12 +1,13 @@
 //! Text to word pieces by BERT's rules alone: a tenth of the code of the tokenizers crate.
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use std::cell::Cell;
+
+use siskin_core::fields::{Fields, Reading};
 use siskin_core::ids::PieceId;
 use siskin_core::wordpiece::Vocabulary;
 
 use crate::error::{EncoderError, Result};
-use crate::manifest::TOKENIZER_FILE;
+use crate::manifest::{TOKENIZER_FILE, misfit_reason};
 
 /// The uncased WordPiece with the encoder's longest input.
 pub(crate) struct Tokens {
@@ -23,12 +24,25 @@ struct Special {
 }
 
 impl Tokens {
-    /// Reads a `tokenizer.json` of version 2.0.
-    pub(crate) fn read(tokenizer_json: &[u8], max_tokens: usize) -> Result<Self> {
-        let file: File = serde_json::from_slice(tokenizer_json)
-            .map_err(|error| EncoderError::unfit(TOKENIZER_FILE, error))?;
-        file.check()?;
-        let vocabulary = Vocabulary::new(file.model.vocab.0);
+    /// Reads a `tokenizer.json` of version 2.0, as JSON by `parse`.
+    pub(crate) fn read<F: Fields>(
+        tokenizer_json: &[u8],
+        max_tokens: usize,
+        parse: fn(&[u8]) -> std::result::Result<F, String>,
+    ) -> Result<Self> {
+        let unfit = |reason| EncoderError::unfit(TOKENIZER_FILE, reason);
+        let misfit = Cell::new(None);
+        let file = Reading::new(parse(tokenizer_json).map_err(unfit)?, &misfit);
+        let model = file.object("model");
+        let is_plain = is_plain(&file, &model);
+        let pieces = pieces(&model);
+        if let Some(name) = misfit.get() {
+            return Err(unfit(misfit_reason(name)));
+        }
+        if !is_plain {
+            return Err(unsupported("not the uncased WordPiece of BERT"));
+        }
+        let vocabulary = Vocabulary::new(pieces.ok_or_else(|| unfit(NO_ID.to_owned()))?);
         let id = |name: &str| {
             let missing = || unsupported(&format!("no piece {name}"));
             vocabulary.id(name).ok_or_else(missing)
@@ -61,88 +75,43 @@ impl Tokens {
     }
 }
 
-/// What is read of the file; anything else in it is as in every BERT.
-#[derive(Deserialize)]
-struct File {
-    normalizer: Normalizer,
-    pre_tokenizer: Kind,
-    model: Model,
+/// Whether it is the uncased WordPiece of BERT; what is not looked at is as in every BERT.
+fn is_plain<F: Fields>(file: &Reading<'_, F>, model: &Reading<'_, F>) -> bool {
+    let normalizer = file.object("normalizer");
+    let lowercase = normalizer.flag("lowercase") == Some(true);
+    let strips_accents = normalizer.flag("strip_accents") != Some(false);
+    let texts = [
+        (&normalizer, "type", "BertNormalizer"),
+        (&file.object("pre_tokenizer"), "type", "BertPreTokenizer"),
+        (model, "type", "WordPiece"),
+        (model, "unk_token", "[UNK]"),
+        (model, "continuing_subword_prefix", "##"),
+    ];
+    let same = texts.map(|(fields, name, wanted)| fields.text(name) == wanted);
+    lowercase && strips_accents && same == [true; 5]
 }
-
-#[derive(Deserialize)]
-struct Kind {
-    #[serde(rename = "type")]
-    kind: String,
-}
-
-#[derive(Deserialize)]
-struct Normalizer {
-    #[serde(rename = "type")]
-    kind: String,
-    lowercase: bool,
-    strip_accents: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    #[serde(rename = "type")]
-    kind: String,
-    unk_token: String,
-    continuing_subword_prefix: String,
-    vocab: Pieces,
-}
-
-impl File {
-    fn check(&self) -> Result<()> {
-        let plain = self.normalizer.kind == "BertNormalizer"
-            && self.normalizer.lowercase
-            && self.normalizer.strip_accents.unwrap_or(true)
-            && self.pre_tokenizer.kind == "BertPreTokenizer"
-            && self.model.kind == "WordPiece"
-            && self.model.unk_token == "[UNK]"
-            && self.model.continuing_subword_prefix == "##";
-        match plain {
-            true => Ok(()),
-            false => Err(unsupported("not the uncased WordPiece of BERT")),
-        }
-    }
-}
-
-/// The pieces in order of their ids.
-struct Pieces(Vec<String>);
-
-impl<'de> Deserialize<'de> for Pieces {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_map(PiecesVisitor)
-    }
-}
-
-struct PiecesVisitor;
 
 /// Most pieces of a vocabulary: an id beyond is an error, not a request for memory.
-const MAX_PIECES: usize = 1 << 20;
+const MAX_PIECES: f64 = 1_048_576.0;
 
-impl<'de> Visitor<'de> for PiecesVisitor {
-    type Value = Pieces;
+/// Why [`pieces`] gives none.
+const NO_ID: &str = "an id that is not a whole number below a million";
 
-    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("a map from pieces to ids")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Pieces, A::Error> {
-        let mut pieces: Vec<String> = Vec::new();
-        while let Some((piece, id)) = map.next_entry::<String, usize>()? {
-            if id >= MAX_PIECES {
-                return Err(serde::de::Error::custom("an id beyond a million"));
-            }
-            if id >= pieces.len() {
-                pieces.resize(id + 1, String::new());
-            }
-            pieces[id] = piece;
+/// The pieces in order of their ids; `None` when one is no id.
+fn pieces<F: Fields>(model: &Reading<'_, F>) -> Option<Vec<String>> {
+    let ids = model.numbers("vocab");
+    let mut pieces: Vec<String> = Vec::with_capacity(ids.len());
+    for (piece, id) in model.names("vocab").into_iter().zip(ids) {
+        if !(0.0..MAX_PIECES).contains(&id) || id.fract() != 0.0 {
+            return None;
         }
-        pieces.shrink_to_fit();
-        Ok(Pieces(pieces))
+        let id = id as usize;
+        if id >= pieces.len() {
+            pieces.resize(id + 1, String::new());
+        }
+        pieces[id] = piece;
     }
+    Some(pieces)
 }
 
 fn unsupported(reason: &str) -> EncoderError {
@@ -167,7 +136,7 @@ mod tests {
     #[test]
     fn pieces_are_those_of_the_tokenizers_crate() {
         let json = tokenizer_json();
-        let plain = Tokens::read(json.as_bytes(), 16).unwrap();
+        let plain = Tokens::read(json.as_bytes(), 16, crate::parse).unwrap();
         let wanted = tokens::Tokens::read(json.as_bytes(), 16).unwrap();
         let texts = [
             "",
@@ -203,7 +172,9 @@ mod tests {
         for (from, to) in changes {
             let changed = json.replace(from, to);
             assert_ne!(changed, json, "{from}");
-            let error = Tokens::read(changed.as_bytes(), 16).err().unwrap();
+            let error = Tokens::read(changed.as_bytes(), 16, crate::parse)
+                .err()
+                .unwrap();
             assert!(matches!(error, EncoderError::Unsupported { .. }), "{error}");
         }
     }

@@ -1,7 +1,5 @@
 //! A query's codes and dense vector from its token vectors (`full` mode).
 
-use std::collections::BTreeMap;
-
 use siskin_core::encoded::{EncodedQuery, EncodedText, TokenWinners};
 
 use crate::pool::mean_pool;
@@ -20,11 +18,16 @@ pub(crate) fn pool(text: &EncodedText, query_mean: &[f32]) -> EncodedQuery {
 
 /// `(dimension, activation summed over tokens)` in order of dimension.
 fn summed_activations(winners: &TokenWinners) -> Vec<(u32, f32)> {
-    let mut sums = BTreeMap::new();
+    let mut sums: Vec<(u32, f32)> = Vec::new();
     for (&dimension, activation) in winners.dimensions.iter().zip(&winners.activations) {
-        *sums.entry(dimension).or_insert(0.0) += activation;
+        let found = sums.binary_search_by_key(&dimension, |(own, _)| *own);
+        let place = found.unwrap_or_else(|place| {
+            sums.insert(place, (dimension, 0.0));
+            place
+        });
+        sums[place].1 += activation;
     }
-    sums.into_iter().collect()
+    sums
 }
 
 #[cfg(test)]

@@ -53,7 +53,8 @@ pub(crate) fn passage_pooling(bytes: &[u8], manifest: &Manifest) -> Result<Passa
 }
 
 fn open(bytes: &[u8]) -> Result<SafeTensors<'_>> {
-    SafeTensors::deserialize(bytes).map_err(|error| EncoderError::unfit(ROWS_FILE, error))
+    SafeTensors::deserialize(bytes)
+        .map_err(|error| EncoderError::unfit(ROWS_FILE, error.to_string()))
 }
 
 /// `[pieces, dim]` from packed 4-bit values.
@@ -132,7 +133,7 @@ fn integers(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<u32>> {
 fn typed<'a>(tensors: &SafeTensors<'a>, name: &str, allowed: &[Dtype]) -> Result<TensorView<'a>> {
     let tensor = tensors
         .tensor(name)
-        .map_err(|error| EncoderError::unfit(ROWS_FILE, error))?;
+        .map_err(|error| EncoderError::unfit(ROWS_FILE, error.to_string()))?;
     if !allowed.contains(&tensor.dtype()) {
         let reason = format!("{name} has type {:?}, expected {allowed:?}", tensor.dtype());
         return Err(EncoderError::unfit(ROWS_FILE, reason));
@@ -166,7 +167,7 @@ mod tests {
             "dim": 4, "max_tokens": 8, "buckets": [{"layer": 1, "n": 70_000, "k": 1}],
             "query_mean": [0.0, 0.0, 0.0, 0.0], "files": {},
         });
-        Manifest::read(&serde_json::to_vec(&json).unwrap()).unwrap()
+        Manifest::of(json).unwrap()
     }
 
     fn bytes<const N: usize, T>(values: &[T], bytes_of: impl Fn(&T) -> [u8; N]) -> Vec<u8> {

@@ -87,6 +87,24 @@ fn impossible_figures_are_refused() {
 }
 
 #[test]
+fn values_that_are_missing_or_of_another_kind_are_named() {
+    for (name, pointer, value) in [
+        ("licence", "/licence", serde_json::Value::Null),
+        ("quantization", "/quantization", "int4".into()),
+        ("dim", "/dim", 2.5.into()),
+        ("query_mean", "/query_mean/1", "0".into()),
+        ("sha256", "/files/model.onnx/sha256", 7.into()),
+    ] {
+        let error = open(|manifest| *manifest.pointer_mut(pointer).unwrap() = value.clone());
+        assert!(matches!(error, EncoderError::NotAnEncoder { .. }));
+        assert_says(
+            &error,
+            &format!("`{name}` is missing or not what it should be"),
+        );
+    }
+}
+
+#[test]
 fn a_later_format_asks_for_an_update() {
     let error = open(|manifest| manifest["format"] = 2.into());
     assert!(matches!(

@@ -34,13 +34,6 @@ impl LeanError {
             reason: reason.into(),
         }
     }
-
-    /// [`LeanError::NotOfFamily`] with its reason.
-    pub(crate) fn not_of_family(reason: impl Into<String>) -> Self {
-        Self::NotOfFamily {
-            reason: reason.into(),
-        }
-    }
 }
 
 /// A result of this crate.

@@ -57,6 +57,16 @@ impl Level {
         }
         levels
     }
+
+    /// The level that is computed on when this one is asked for. Where vectors are known when compiling, it is
+    /// always theirs: the plain twin would be bytes of the browser's module that nobody runs.
+    #[inline(always)]
+    fn compiled(self) -> Self {
+        #[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+        return Self::Simd128;
+        #[cfg(not(all(target_family = "wasm", target_feature = "simd128")))]
+        return self;
+    }
 }
 
 /// For each function of `math` one that picks the copy compiled for a level. Levels that a machine
@@ -178,7 +188,7 @@ struct FloatTile<'t> {
 
 /// Computes a tile of `ROWS` rows, which all its slices have.
 fn float_tile<const ROWS: usize>(level: Level, tile: &mut FloatTile<'_>) {
-    match level {
+    match level.compiled() {
         // SAFETY: the machine has the features of its levels, and `product` has seen to lengths.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512Vnni => unsafe { x86::floats_avx512::<ROWS>(tile) },
@@ -215,7 +225,7 @@ pub(crate) fn panel_sums(level: Level, rows: &[i32], panel: &[u8], sums: &mut [i
         return sums.fill(0);
     }
     let panel = &panel[..pairs * PAIR_BYTES];
-    match level {
+    match level.compiled() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512Vnni => by_tiles(rows, panel, sums, [12, 8, 4, 1], |tile| {
             // SAFETY: the machine has the features of its levels, and `by_tiles` sees to lengths.

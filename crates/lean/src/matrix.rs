@@ -61,11 +61,11 @@ impl Matrix {
         let mut packed = vec![0; self.panels() * panel];
         for (input, row) in rows.chunks_exact(self.outputs.max(1)).enumerate() {
             let within = input / PAIR * PANEL * PAIR + input % PAIR;
-            for (values, panel) in row.chunks(PANEL).zip(packed.chunks_exact_mut(panel)) {
-                let places = panel.iter_mut().skip(within).step_by(PAIR);
-                places
-                    .zip(values)
-                    .for_each(|(place, value)| *place = *value);
+            for (output, value) in row.iter().enumerate() {
+                let place = output / PANEL * panel + within + output % PANEL * PAIR;
+                if let Some(place) = packed.get_mut(place) {
+                    *place = *value;
+                }
             }
         }
         packed

@@ -215,8 +215,7 @@ impl Network {
         kernels::product(self.level, scores, whole(&values, padded_width), &mut out);
         let rows = mixed.chunks_exact_mut(dim);
         for (row, out) in rows.zip(out.chunks_exact(padded_width)) {
-            let places = row.iter_mut().skip(first);
-            places.zip(&out[..width]).for_each(|(place, x)| *place = *x);
+            copy(row.get_mut(first..), out, width);
         }
     }
 
@@ -348,10 +347,15 @@ fn columns_of_head(rows: &[f32], [dim, first, width]: [usize; 3], padded: usize)
 fn rows_of_head(rows: &[f32], [dim, first, width]: [usize; 3], padded: usize) -> Vec<f32> {
     let mut out = vec![0.0; rows.len() / dim * padded];
     for (row, out) in rows.chunks_exact(dim).zip(out.chunks_exact_mut(padded)) {
-        let values = row.iter().skip(first).take(width);
-        out.iter_mut()
-            .zip(values)
-            .for_each(|(place, x)| *place = *x);
+        copy(Some(out), row.get(first..).unwrap_or_default(), width);
     }
     out
+}
+
+/// Copies the first `width` values, which both sides have.
+fn copy(to: Option<&mut [f32]>, from: &[f32], width: usize) {
+    let to = to.and_then(|to| to.get_mut(..width));
+    if let (Some(to), Some(from)) = (to, from.get(..width)) {
+        to.copy_from_slice(from);
+    }
 }

@@ -37,6 +37,13 @@ pub(crate) struct Constant {
 }
 
 impl Constant {
+    /// One without values.
+    pub(crate) const NONE: Self = Self {
+        shape: Vec::new(),
+        element: 0,
+        place: 0..0,
+    };
+
     /// Whether it has this type, and as many values as its shape says.
     pub(crate) fn is(&self, element: Element) -> bool {
         let values = self
@@ -63,7 +70,20 @@ struct Attribute<'f> {
     integers: Vec<i64>,
 }
 
-impl Node<'_> {
+impl<'f> Node<'f> {
+    /// One without a name.
+    pub(crate) const NONE: Self = Self {
+        op: "",
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        attributes: Vec::new(),
+    };
+
+    /// The name of its first output.
+    pub(crate) fn output(&self) -> &'f str {
+        self.outputs.first().copied().unwrap_or_default()
+    }
+
     /// The integers of an attribute; empty if it is not there.
     pub(crate) fn integers(&self, name: &str) -> &[i64] {
         let attribute = self.attributes.iter().find(|found| found.name == name);
@@ -81,7 +101,7 @@ impl Node<'_> {
 #[derive(Default)]
 pub(crate) struct Graph<'f> {
     pub(crate) nodes: Vec<Node<'f>>,
-    /// By name, in the order of their names.
+    /// With their names; they are few enough to look through.
     constants: Vec<(&'f str, Constant)>,
 }
 
@@ -110,14 +130,12 @@ impl<'f> Graph<'f> {
                 _ => (),
             }
         }
-        graph.constants.sort_unstable_by_key(|(name, _)| *name);
         Ok(graph)
     }
 
     /// The constant of this name.
     pub(crate) fn constant(&self, name: &str) -> Option<&Constant> {
-        let found = self.constants.binary_search_by_key(&name, |(name, _)| name);
-        let (_, constant) = self.constants.get(found.ok()?)?;
+        let (_, constant) = self.constants.iter().find(|(found, _)| *found == name)?;
         Some(constant)
     }
 }

@@ -19,6 +19,10 @@ struct Module {
     stem: &'static str,
     /// Features of its crate.
     features: &'static str,
+    /// Cargo's profile.
+    profile: &'static str,
+    /// What wasm-opt does after [`WASM_PASSES`].
+    passes: &'static [&'static str],
     /// What it is compiled from.
     sources: &'static [&'static str],
 }
@@ -37,6 +41,8 @@ const MODULES: [Module; 3] = [
         output: "search",
         stem: "siskin_web",
         features: "",
+        profile: "wasm",
+        passes: &[],
         sources: &["crates/core", "web/edge", "web/search"],
     },
     Module {
@@ -44,6 +50,9 @@ const MODULES: [Module; 3] = [
         output: "encoder",
         stem: "siskin_web_encoder",
         features: "",
+        profile: "wasm-encoder",
+        // Fewer bytes in brotli here, more of the other modules.
+        passes: &["-O1"],
         sources: &ENCODER_SOURCES,
     },
     Module {
@@ -51,6 +60,8 @@ const MODULES: [Module; 3] = [
         output: "tract",
         stem: "siskin_web_tract",
         features: "tract",
+        profile: "wasm",
+        passes: &[],
         sources: &ENCODER_SOURCES,
     },
 ];
@@ -62,9 +73,15 @@ const BUILD_FILES: [&str; 4] = [
     "rust-toolchain.toml",
 ];
 
-/// What wasm-opt does: it leaves out names and tool versions, a quarter of the bytes.
-/// `-Oz` on top takes minutes and yields fewer bytes raw but more in brotli.
-const WASM_PASSES: [&str; 2] = ["--strip-debug", "--strip-producers"];
+/// What wasm-opt does: it leaves out names and tool versions, a quarter of the bytes, and functions that are there
+/// twice or that nothing calls. `-Oz` on top takes minutes and yields fewer bytes raw but more in brotli.
+const WASM_PASSES: [&str; 5] = [
+    "--strip-debug",
+    "--strip-producers",
+    "--strip-target-features",
+    "--duplicate-function-elimination",
+    "--remove-unused-module-elements",
+];
 
 /// What wasm-opt may meet: the features that the Rust toolchain and simd128 emit.
 /// All are in every browser since 2023.
@@ -99,15 +116,16 @@ fn build_module(workspace: &Workspace, module: &Module) -> Result<()> {
     ));
     let staging = files::staging_beside(&output)?;
     compile(workspace, module, &staging)?;
-    strip(workspace, &staging.join(format!("{}_bg.wasm", module.stem)))?;
+    optimize(workspace, module, &staging)?;
     files::replace(&output, &staging)?;
     stamp.write()
 }
 
 fn stamp(workspace: &Workspace, module: &Module, output: &Path) -> Result<Stamp> {
     let settings = format!(
-        "{} {WASM_PASSES:?} {WASM_FEATURES:?}",
-        cargo_tools::versions(workspace)?
+        "{} {WASM_PASSES:?} {:?} {WASM_FEATURES:?}",
+        cargo_tools::versions(workspace)?,
+        module.passes
     );
     let mut inputs = Inputs::new(&settings);
     for source in BUILD_FILES.iter().chain(module.sources) {
@@ -117,12 +135,12 @@ fn stamp(workspace: &Workspace, module: &Module, output: &Path) -> Result<Stamp>
 }
 
 /// `--mode no-install`: wasm-pack otherwise downloads binaries. `--no-opt`: wasm-opt is
-/// run by [`strip`], which keeps the code as it is.
+/// run by [`optimize`].
 fn compile(workspace: &Workspace, module: &Module, staging: &Path) -> Result<()> {
     let mut wasm_pack = workspace.command("wasm-pack");
     wasm_pack
         .args(["build", "--mode", "no-install", "--target", "web"])
-        .args(["--profile", "wasm", "--no-opt", "--no-pack"])
+        .args(["--profile", module.profile, "--no-opt", "--no-pack"])
         .args(["--out-name", module.stem, "--out-dir"])
         .arg(staging)
         .arg(workspace.root().join(module.crate_folder))
@@ -130,13 +148,15 @@ fn compile(workspace: &Workspace, module: &Module, staging: &Path) -> Result<()>
     process::run(&mut wasm_pack)
 }
 
-fn strip(workspace: &Workspace, wasm: &Path) -> Result<()> {
+fn optimize(workspace: &Workspace, module: &Module, staging: &Path) -> Result<()> {
+    let wasm = staging.join(format!("{}_bg.wasm", module.stem));
     let mut wasm_opt = workspace.command("wasm-opt");
     wasm_opt
         .args(WASM_PASSES)
+        .args(module.passes)
         .args(WASM_FEATURES)
-        .arg(wasm)
+        .arg(&wasm)
         .arg("-o")
-        .arg(wasm);
+        .arg(&wasm);
     process::run(&mut wasm_opt)
 }

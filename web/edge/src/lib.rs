@@ -3,6 +3,8 @@
 //! Every failure of ours is thrown as an `Error` with a `code`; a panic is thrown as a string, after
 //! which the instance must not be used again.
 
+pub mod value;
+
 use js_sys::{Error, Reflect};
 use wasm_bindgen::{JsValue, throw_str};
 use web_sys::console;

@@ -5,7 +5,12 @@
 //! thrown is told in `siskin_web_edge`.
 
 use siskin_encoder::{Encoder, EncoderError, Engine};
+use siskin_web_edge::value::{Value, query_object};
 use wasm_bindgen::prelude::*;
+
+#[cfg(all(target_family = "wasm", not(feature = "tract")))]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
 
 #[wasm_bindgen(start)]
 fn start() {
@@ -38,7 +43,7 @@ impl QueryEncoder {
         model_onnx: Vec<u8>,
     ) -> Result<QueryEncoder, JsValue> {
         let files = (encoder_json, tokenizer_json, model_onnx.into());
-        let encoder = Encoder::open_files_with(Some(ENGINE), files);
+        let encoder = Encoder::open_parsed(Some(ENGINE), files, parse);
         Ok(Self {
             encoder: encoder.map_err(|error| thrown(&error))?,
         })
@@ -53,8 +58,13 @@ impl QueryEncoder {
             .encoder
             .encode_query(text)
             .map_err(|error| thrown(&error))?;
-        Ok(serde_wasm_bindgen::to_value(&encoded)?)
+        Ok(query_object(&encoded))
     }
+}
+
+fn parse(json: &[u8]) -> Result<Value, String> {
+    let json = std::str::from_utf8(json).map_err(|_| "it is not UTF-8".to_owned())?;
+    Value::parse(json).map_err(|error| error.message().into())
 }
 
 fn thrown(error: &EncoderError) -> JsValue {

@@ -3,9 +3,7 @@
 //! Translates between JavaScript and `siskin_core::search`, and nothing else; how failures are
 //! thrown is told in `siskin_web_edge`.
 
-mod value;
-
-use js_sys::{Array, JSON, Object};
+use js_sys::Array;
 use siskin_core::attributes::{Condition, Facet, FilterValue, Sort};
 use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
@@ -13,8 +11,8 @@ use siskin_core::fields::{Fields, Reading};
 use siskin_core::manifest::{MANIFEST_FILE, Manifest};
 use siskin_core::records::Block;
 use siskin_core::search::{Answer, Engine, Match, MatchKind, Query, SearchResult, Section, Step};
+use siskin_web_edge::value::{Value, object, read_query};
 use std::cell::Cell;
-use value::Value;
 use wasm_bindgen::prelude::*;
 
 #[cfg(target_family = "wasm")]
@@ -181,7 +179,7 @@ impl Asked {
 
 /// What `QueryEncoder` of the other module gives: `{buckets: [[[dimension, activation], …], …], dense}`.
 fn encoded_query(encoded: JsValue) -> Result<EncodedQuery, JsError> {
-    value::encoded_query(&Value(encoded)).ok_or_else(|| JsError::new(OTHER_SHAPE))
+    read_query(&Value(encoded)).ok_or_else(|| JsError::new(OTHER_SHAPE))
 }
 
 /// `{page, start, end}`.
@@ -205,17 +203,17 @@ fn done(answer: &Answer) -> JsValue {
     object(&[("needs", Array::new().into()), ("answer", answer)])
 }
 
-/// [`Manifest::parse`] by the browser's own JSON: a second parser would be a seventh of the module.
+/// [`Manifest::parse`] by the browser's own JSON.
 fn manifest(json: &str) -> Result<Manifest, Error> {
     let file = MANIFEST_FILE.to_owned();
-    let value = JSON::parse(json).map_err(|_| match json.starts_with('{') {
+    let value = Value::parse(json).map_err(|_| match json.starts_with('{') {
         true => Error::Corrupt {
             file: file.clone(),
             reason: "it is not JSON".to_owned(),
         },
         false => Error::NotOurs { file },
     })?;
-    Manifest::of(Value(value))
+    Manifest::of(value)
 }
 
 /// `{filter, value, found, pages}`.
@@ -303,14 +301,6 @@ fn match_object(found: &Match) -> JsValue {
         ("query", query.into()),
         ("text", text.into()),
     ])
-}
-
-fn object(entries: &[(&str, JsValue)]) -> JsValue {
-    let pairs = entries
-        .iter()
-        .map(|(key, value)| Array::of2(&(*key).into(), value));
-    let object = Object::from_entries(&pairs.collect::<Array>());
-    object.map_or_else(|failure| failure, Into::into)
 }
 
 fn thrown(error: &Error) -> JsValue {

@@ -7,6 +7,7 @@ import { brotliCompressSync } from "node:zlib";
 
 const DIST = resolve(process.env.SISKIN_DIST_DIR ?? "");
 const LOADER = "siskin.js";
+const ENCODER = "siskin_web_encoder_bg.wasm";
 
 /** The loader and whatever it fetches for its user interface. */
 const INTERFACE = /^siskin(-box|-words-[\w-]+)?\.js$/;
@@ -18,6 +19,11 @@ function compressedBytes(name: string): number {
 test("a page on which nobody searches pays at most 3 KB", () => {
   const bytes = compressedBytes(LOADER);
   assert.ok(bytes <= 3 * 1024, `${LOADER} has ${bytes} bytes`);
+});
+
+test("the small module of the network has at most 40 KB", () => {
+  const bytes = compressedBytes(ENCODER);
+  assert.ok(bytes <= 40 * 1024, `${ENCODER} has ${bytes} bytes`);
 });
 
 test("the whole user interface has at most 25 KB", () => {

@@ -1,0 +1,130 @@
+//! JavaScript values as Rust reads them: what `JSON.parse` gives, and what the one module says of a query to the
+//! other.
+
+use js_sys::{Array, JSON, Object, Reflect, SyntaxError};
+use siskin_core::encoded::{Code, EncodedQuery};
+use siskin_core::fields::Fields;
+use wasm_bindgen::{JsCast, JsValue};
+
+/// A value of any type.
+#[derive(Clone, Debug)]
+pub struct Value(pub JsValue);
+
+impl Value {
+    /// Parses JSON by the browser's own parser: a second one would be a seventh of a module.
+    ///
+    /// # Errors
+    /// When the text is not JSON.
+    pub fn parse(json: &str) -> Result<Self, SyntaxError> {
+        let parsed = JSON::parse(json).map(Self);
+        parsed.map_err(JsCast::unchecked_into)
+    }
+
+    fn get(&self, name: &str) -> Option<JsValue> {
+        Reflect::get(&self.0, &name.into()).ok()
+    }
+
+    fn array(&self, name: &str) -> Option<Array> {
+        self.get(name)?.dyn_into().ok()
+    }
+
+    fn members(&self, name: &str) -> Option<Object> {
+        let members = self.get(name).filter(JsValue::is_object)?;
+        Some(members.unchecked_into())
+    }
+}
+
+impl Fields for Value {
+    fn has(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| !value.is_undefined())
+    }
+
+    fn flag(&self, name: &str) -> Option<bool> {
+        self.get(name)?.as_bool()
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        self.get(name)?.as_f64()
+    }
+
+    fn numbers(&self, name: &str) -> Option<Vec<f64>> {
+        let values = Object::values(&self.members(name)?);
+        values.iter().map(|value| value.as_f64()).collect()
+    }
+
+    fn names(&self, name: &str) -> Option<Vec<String>> {
+        let keys = Object::keys(&self.members(name)?);
+        // One text is handed over many times as fast as its parts; a name with a line break makes more parts.
+        let joined: String = keys.join("\n").into();
+        let names: Vec<String> = joined.split('\n').map(str::to_owned).collect();
+        match names.len() == keys.length() as usize {
+            true => Some(names),
+            false => keys.iter().map(|key| key.as_string()).collect(),
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name)?.as_string()
+    }
+
+    fn object(&self, name: &str) -> Option<Self> {
+        self.get(name).filter(JsValue::is_object).map(Self)
+    }
+
+    fn objects(&self, name: &str) -> Option<Vec<Self>> {
+        Some(self.array(name)?.iter().map(Self).collect())
+    }
+}
+
+/// `{buckets: [[[dimension, activation], …], …], dense: […]}`; [`read_query`] reads it.
+#[must_use]
+pub fn query_object(query: &EncodedQuery) -> JsValue {
+    let pair = |(dimension, activation): &(u32, f32)| {
+        Array::of2(&(*dimension).into(), &(*activation).into())
+    };
+    let bucket = |code: &Code| code.iter().map(pair).collect::<Array>();
+    let dense = query.dense.iter().map(|value| JsValue::from(*value));
+    object(&[
+        (
+            "buckets",
+            query.buckets.iter().map(bucket).collect::<Array>().into(),
+        ),
+        ("dense", dense.collect::<Array>().into()),
+    ])
+}
+
+/// The query that [`query_object`] made a value of.
+#[must_use]
+pub fn read_query(value: &Value) -> Option<EncodedQuery> {
+    let pair = |pair: JsValue| {
+        let pair: Array = pair.dyn_into().ok()?;
+        let (dimension, activation) = (pair.get(0).as_f64()?, pair.get(1).as_f64()?);
+        Some((dimension as u32, activation as f32))
+    };
+    let bucket = |bucket: JsValue| {
+        let pairs: Array = bucket.dyn_into().ok()?;
+        pairs.iter().map(pair).collect()
+    };
+    let dense = value.array("dense")?;
+    Some(EncodedQuery {
+        buckets: value
+            .array("buckets")?
+            .iter()
+            .map(bucket)
+            .collect::<Option<_>>()?,
+        dense: dense
+            .iter()
+            .map(|value| Some(value.as_f64()? as f32))
+            .collect::<Option<_>>()?,
+    })
+}
+
+/// An object of these entries.
+#[must_use]
+pub fn object(entries: &[(&str, JsValue)]) -> JsValue {
+    let pairs = entries
+        .iter()
+        .map(|(key, value)| Array::of2(&(*key).into(), value));
+    let object = Object::from_entries(&pairs.collect::<Array>());
+    object.map_or_else(|failure| failure, Into::into)
+}
