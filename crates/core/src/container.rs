@@ -35,7 +35,7 @@ const MAX_INFLATION: usize = 1_100;
 pub enum Kind {
     /// Words of the site but the most frequent: postings, rows, pages of like meaning.
     Words = 1,
-    /// Words of the vocabulary that the site never uses.
+    /// Words that the site never uses.
     Foreign = 2,
     /// Spellings of the site's words.
     Spelling = 3,

@@ -34,7 +34,7 @@ const MAX_CORRECTED_WORDS: usize = 12;
 pub enum Part {
     /// Words of the site.
     Site,
-    /// Words of the vocabulary that the site never uses.
+    /// Words that the site never uses.
     Foreign,
     /// Spellings.
     Spelling,

@@ -45,7 +45,7 @@ pub struct ShardSizes {
     pub common: ShardSize,
     /// All other words of the site.
     pub words: ShardSize,
-    /// Words of the vocabulary that the site never uses.
+    /// Words that the site never uses.
     pub foreign: ShardSize,
     /// One-bit codes.
     pub codes: ShardSize,

@@ -228,7 +228,7 @@ fn holds(kind: Kind) -> &'static str {
     match kind {
         Kind::Common => "most frequent words of the site",
         Kind::Words => "other words of the site: postings, rows, pages of like meaning",
-        Kind::Foreign => "words of the vocabulary that the site never uses",
+        Kind::Foreign => "words that the site never uses",
         Kind::Spelling => "spellings of the site's words",
         Kind::Codes => "one-bit codes of pages",
         Kind::Records => "text and addresses of pages",
