@@ -219,6 +219,8 @@ impl<'a> SiteCodes<'a> {
         let words = self.foreign_words(postings);
         let entries = crate::parallel::map(words.len(), |i| {
             let mut meaning = site.meaning(words[i], MOST_LISTED_PAGES)?;
+            let pieces = self.vocabulary.encode_word(words[i]);
+            say_as_one_word(&mut meaning, pieces.map_or(1, |pieces| pieces.len()));
             let near = neighbourhood.of(&meaning.row, words[i]);
             meaning.neighbours = near
                 .iter()
@@ -236,6 +238,14 @@ impl<'a> SiteCodes<'a> {
         });
         entries.into_iter().flatten().collect()
     }
+}
+
+/// Shortens the sum of several pieces' rows to about the length of one: by the root of their number, as if they
+/// pointed each its own way. Of a word that the site never uses nothing else says how much it means.
+fn say_as_one_word(meaning: &mut Meaning, pieces: usize) {
+    let share = 1.0 / (pieces.max(1) as f32).sqrt();
+    meaning.row.iter_mut().for_each(|value| *value *= share);
+    meaning.pages.scale *= share;
 }
 
 fn meanings<'b>(
