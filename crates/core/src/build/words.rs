@@ -292,3 +292,19 @@ fn neighbourhood<'b>(site: &Site<'_>, words: &[(&'b str, &'b str, u32)]) -> Neig
     let with_row = |(word, term, _): (&'b str, &'b str, u32)| Some((word, term, site.row(word)?));
     Neighbourhood::new(frequent.into_iter().filter_map(with_row).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn english_words_are_in_order_and_one_of_each_stem() {
+        let words: Vec<&str> = ENGLISH_WORDS.lines().collect();
+        assert!(words.is_sorted());
+        let analyzer = Analyzer::new(Stemming::English);
+        let stems: HashSet<String> = words.iter().map(|word| analyzer.stem(word)).collect();
+        assert_eq!(stems.len(), words.len());
+        let is_word = |word: &&str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
+        assert!(words.iter().all(is_word));
+    }
+}
