@@ -2,7 +2,7 @@
 //! other.
 
 use js_sys::{Array, JSON, Object, Reflect, SyntaxError};
-use siskin_core::encoded::{Code, EncodedQuery};
+use siskin_core::encoded::EncodedQuery;
 use siskin_core::fields::Fields;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -76,46 +76,30 @@ impl Fields for Value {
     }
 }
 
-/// `{buckets: [[[dimension, activation], …], …], dense: […]}`; [`read_query`] reads it.
-#[must_use]
-pub fn query_object(query: &EncodedQuery) -> JsValue {
-    let pair = |(dimension, activation): &(u32, f32)| {
-        Array::of2(&(*dimension).into(), &(*activation).into())
-    };
-    let bucket = |code: &Code| code.iter().map(pair).collect::<Array>();
-    let dense = query.dense.iter().map(|value| JsValue::from(*value));
-    object(&[
-        (
-            "buckets",
-            query.buckets.iter().map(bucket).collect::<Array>().into(),
-        ),
-        ("dense", dense.collect::<Array>().into()),
-    ])
+/// `[[[[dimension, activation], …], …], dense]`; [`read_query`] reads it. An object with names would cost 1.7 KB of code more.
+///
+/// # Errors
+/// When JavaScript refuses to make an array.
+pub fn query_value(query: &EncodedQuery) -> Result<JsValue, serde_wasm_bindgen::Error> {
+    serde_wasm_bindgen::to_value(&(&query.buckets, &query.dense))
 }
 
-/// The query that [`query_object`] made a value of.
+/// The query that [`query_value`] made a value of. To read it by serde would cost 11 KB of code.
 #[must_use]
-pub fn read_query(value: &Value) -> Option<EncodedQuery> {
+pub fn read_query(value: JsValue) -> Option<EncodedQuery> {
+    let array = |value: JsValue| value.dyn_into::<Array>().ok();
     let pair = |pair: JsValue| {
-        let pair: Array = pair.dyn_into().ok()?;
+        let pair = array(pair)?;
         let (dimension, activation) = (pair.get(0).as_f64()?, pair.get(1).as_f64()?);
         Some((dimension as u32, activation as f32))
     };
-    let bucket = |bucket: JsValue| {
-        let pairs: Array = bucket.dyn_into().ok()?;
-        pairs.iter().map(pair).collect()
-    };
-    let dense = value.array("dense")?;
+    let bucket = |bucket: JsValue| array(bucket)?.iter().map(pair).collect();
+    let query = array(value)?;
+    let (buckets, dense) = (array(query.get(0))?, array(query.get(1))?);
+    let number = |value: JsValue| Some(value.as_f64()? as f32);
     Some(EncodedQuery {
-        buckets: value
-            .array("buckets")?
-            .iter()
-            .map(bucket)
-            .collect::<Option<_>>()?,
-        dense: dense
-            .iter()
-            .map(|value| Some(value.as_f64()? as f32))
-            .collect::<Option<_>>()?,
+        buckets: buckets.iter().map(bucket).collect::<Option<_>>()?,
+        dense: dense.iter().map(number).collect::<Option<_>>()?,
     })
 }
 

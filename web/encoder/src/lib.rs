@@ -5,7 +5,7 @@
 //! thrown is told in `siskin_web_edge`.
 
 use siskin_encoder::{Encoder, EncoderError, Engine};
-use siskin_web_edge::value::{Value, query_object};
+use siskin_web_edge::value::{Value, query_value};
 use wasm_bindgen::prelude::*;
 
 #[cfg(all(target_family = "wasm", not(feature = "tract")))]
@@ -49,7 +49,7 @@ impl QueryEncoder {
         })
     }
 
-    /// The query as the network sees it: an object that the other module's `search` reads.
+    /// The query as the network sees it: a value that the other module's `search` reads.
     ///
     /// # Errors
     /// `internal` when the network fails.
@@ -58,7 +58,7 @@ impl QueryEncoder {
             .encoder
             .encode_query(text)
             .map_err(|error| thrown(&error))?;
-        Ok(query_object(&encoded))
+        Ok(query_value(&encoded)?)
     }
 }
 

@@ -177,9 +177,9 @@ impl Asked {
     }
 }
 
-/// What `QueryEncoder` of the other module gives: `{buckets: [[[dimension, activation], …], …], dense}`.
+/// What `QueryEncoder` of the other module gives.
 fn encoded_query(encoded: JsValue) -> Result<EncodedQuery, JsError> {
-    read_query(&Value(encoded)).ok_or_else(|| JsError::new(OTHER_SHAPE))
+    read_query(encoded).ok_or_else(|| JsError::new(OTHER_SHAPE))
 }
 
 /// `{page, start, end}`.
