@@ -13,6 +13,7 @@ pub mod dictionary;
 pub mod encoded;
 pub mod error;
 pub mod explain;
+mod feedback;
 pub mod fields;
 pub mod filter;
 pub mod fusion;

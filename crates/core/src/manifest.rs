@@ -266,6 +266,8 @@ pub struct Weights {
     pub uhd: f32,
     /// Weight of the dense bucket.
     pub dense: f32,
+    /// Weight of how much a page's codes are like those of the best pages.
+    pub feedback: f32,
     /// Of the query's dimensions so many count, the strongest first.
     pub query_k: usize,
 }
@@ -293,6 +295,9 @@ impl Weights {
             meaning: fields.weight("meaning"),
             uhd: fields.weight("uhd"),
             dense: fields.weight("dense"),
+            feedback: fields
+                .optional("feedback", Reading::weight)
+                .unwrap_or_default(),
             query_k: fields.count("query_k") as usize,
         }
     }
@@ -310,6 +315,7 @@ impl Default for Ranking {
                 meaning: 0.1,
                 uhd: 0.0,
                 dense: 1.5,
+                feedback: 0.75,
                 query_k: 32,
             },
             full: Weights {
@@ -318,6 +324,7 @@ impl Default for Ranking {
                 meaning: 0.0,
                 uhd: 0.6,
                 dense: 1.5,
+                feedback: 0.75,
                 query_k: 64,
             },
             rows_in_full: 0.8,

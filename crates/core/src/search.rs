@@ -16,6 +16,7 @@ use crate::dictionary::{Dictionary as Shard, Entry, Shape};
 use crate::encoded::{self, EncodedQuery};
 use crate::error::{Error, Result};
 use crate::explain::{PageTerms, Sought};
+use crate::feedback;
 use crate::lexical::rarity;
 use crate::manifest::{Manifest, Weights, Windows};
 use crate::page::Page;
@@ -497,8 +498,7 @@ impl Engine {
         let all = (pages, choice);
         let mut ranked = Ranked::first_stage(analyzed, query.text, weights, &overlaps, all);
         let vector = self.query_vector(query, &ranked.query)?;
-        let weight = weights.dense;
-        self.second_stage(&vector, weight, code_shards, &mut ranked, &mut wanted)?;
+        self.second_stage(&vector, weights, code_shards, &mut ranked, &mut wanted);
         Ok(wanted_or(wanted, || ranked))
     }
 
@@ -574,27 +574,54 @@ impl Engine {
     fn second_stage(
         &self,
         vector: &[f32],
-        weight: f32,
+        weights: &Weights,
         code_shards: usize,
         ranked: &mut Ranked,
         wanted: &mut Wanted,
-    ) -> Result<()> {
-        let dense = DenseQuery::new(vector);
+    ) {
+        let mut shards = Vec::new();
         for id in self.best_code_shards(ranked, code_shards) {
             match self.loaded.get(&id) {
-                Some(Loaded::Codes(codes)) => {
-                    for page in codes.pages() {
-                        let windows = self.windows(codes, page, &dense);
-                        let share = self.manifest.ranking.mean_share;
-                        let score = page_score(windows.iter().copied(), share);
-                        ranked.add_dense(page, weight * score, windows);
-                    }
-                }
+                Some(Loaded::Codes(codes)) => shards.push(codes),
                 _ => wanted.insert(id),
             }
         }
+        if !wanted.is_empty() {
+            return;
+        }
+        let dense = DenseQuery::new(vector);
+        let share = self.manifest.ranking.mean_share;
+        for codes in &shards {
+            for page in codes.pages() {
+                let windows = self.windows(codes, page, &dense);
+                let score = page_score(windows.iter().copied(), share);
+                ranked.add_dense(page, weights.dense * score, windows);
+            }
+        }
         ranked.finish_candidates(LEAST_CANDIDATES);
-        Ok(())
+        if weights.feedback > 0.0 && !dense.is_zero() {
+            ranked.add_z_of(weights.feedback, &self.likeness(&shards, ranked));
+        }
+    }
+
+    /// How much the codes of each candidate are like those of the best ones.
+    fn likeness(&self, shards: &[&Codes], ranked: &Ranked) -> Vec<(u32, f32)> {
+        let codes_of = |page| shards.iter().find_map(|codes| codes.of_page(page));
+        let best = ranked.best_candidates(feedback::PAGES).into_iter();
+        let found = best.filter_map(|(page, score)| {
+            let window = ranked.best_window_of(page)?;
+            Some((score, codes_of(page)?.nth(window)?))
+        });
+        let found: Vec<(f32, &[u8])> = found.collect();
+        let sought = feedback::mean_code(&found, self.manifest.encoder.dim);
+        let sought = DenseQuery::new(&sought);
+        let pages = shards.iter().flat_map(|codes| codes.pages());
+        let share = self.manifest.ranking.mean_share;
+        let likeness = |page| {
+            let windows = codes_of(page)?.map(|code| sought.score(code));
+            Some((page, page_score(windows, share)))
+        };
+        pages.filter_map(likeness).collect()
     }
 
     /// The shards of codes that hold the best pages of the first stage, `count` of them; more where

@@ -10,11 +10,12 @@ mod site;
 
 use proptest::prelude::*;
 use siskin_core::build::{Bundle, ShardSizes};
+use siskin_core::codes::{DenseQuery, sign_bits};
 use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
 use siskin_core::error::Error;
 use siskin_core::manifest::Manifest;
-use siskin_core::search::{Engine, Mode, Query, Scores, Step};
+use siskin_core::search::{Engine, Mode, Query, Step};
 use site::{DIM, PageWords, WORDS, add, add_need, ask, bundle, encoded, tiny_shards};
 
 fn pages() -> impl Strategy<Value = Vec<PageWords>> {
@@ -82,12 +83,21 @@ proptest! {
 
     #[test]
     fn scores_are_those_of_a_plain_computation(pages in pages(), word in 0usize..10) {
-        let bundle = bundle(&pages, tiny_shards()).unwrap();
-        let found = done(loaded(&bundle).score(&query(WORDS[word], Mode::Table), usize::MAX));
-        let expected = plain_scores(&bundle, word);
-        for (found, expected) in found.pages.iter().zip(&expected.pages) {
-            prop_assert!((found - expected).abs() < 1e-3, "{} {}", found, expected);
+        let mut bundle = bundle(&pages, tiny_shards()).unwrap();
+        let feedback = std::mem::take(&mut bundle.manifest.ranking.table.feedback);
+        let query = query(WORDS[word], Mode::Table);
+        let mut found = done(loaded(&bundle).score(&query, usize::MAX)).pages;
+        let (expected, row) = plain_scores(&bundle, word);
+        let equal = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
+        prop_assert!(equal(&found, &expected), "{:?} {:?}", found, expected);
+
+        bundle.manifest.ranking.table.feedback = feedback;
+        let fed_back = done(loaded(&bundle).score(&query, usize::MAX)).pages;
+        if !row.is_empty() {
+            let likeness = plain_likeness(&bundle, &found, &row);
+            add_z(&mut found, feedback, &likeness);
         }
+        prop_assert!(equal(&fed_back, &found), "{:?} {:?}", fed_back, found);
     }
 
     #[test]
@@ -180,8 +190,9 @@ fn a_block_that_begins_with_a_page_of_another_shard_of_codes_is_taken() {
     }
 }
 
-/// Mode `table` for one word, written down as the formula says it, over all shards.
-fn plain_scores(bundle: &Bundle, word: usize) -> Scores {
+/// Mode `table` for one word without feedback, written down as the formula says it, over all shards; and the word's
+/// row.
+fn plain_scores(bundle: &Bundle, word: usize) -> (Vec<f32>, Vec<f32>) {
     let pages = bundle.manifest.pages as usize;
     let (own, title) = entries(bundle, WORDS[word]);
     let meaning = own.meaning.unwrap_or_default();
@@ -204,24 +215,15 @@ fn plain_scores(bundle: &Bundle, word: usize) -> Scores {
         .sum::<f32>()
         .sqrt();
     let spread = bundle.manifest.dense;
+    let share = bundle.manifest.ranking.mean_share;
     for (score, windows) in scores.iter_mut().zip(&codes).filter(|_| length > 0.0) {
-        let dots: Vec<f32> = windows
-            .iter()
-            .map(|code| dot(&meaning.row, code) / length)
-            .collect();
-        let best = dots.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let mean = dots.iter().sum::<f32>() / dots.len() as f32;
-        let share = bundle.manifest.ranking.mean_share;
-        let dense = (1.0 - share) * best + share * mean;
+        let dense = page_score(windows, &meaning.row, share) / length;
         *score += weights.dense * (dense - spread.mean) / spread.deviation;
     }
     title
         .iter()
         .for_each(|&page| scores[page as usize] += 100.0);
-    Scores {
-        pages: scores,
-        found: Vec::new(),
-    }
+    (scores, meaning.row)
 }
 
 /// What the dictionary knows of a word: of its stem and its spelling, or as a foreign word; and
@@ -274,6 +276,39 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
 }
 
 /// The codes of all pages as signs.
+/// How much every page is like the ten best.
+fn plain_likeness(bundle: &Bundle, scores: &[f32], query: &[f32]) -> Vec<f32> {
+    let codes = plain_codes(bundle);
+    let share = bundle.manifest.ranking.mean_share;
+    let spread = bundle.manifest.dense;
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let mut sought = vec![0.0; DIM];
+    for &page in order.iter().take(10) {
+        let weight = (scores[page] - scores[order[0]]).exp();
+        // Windows that are equally near are told apart by rounding alone: that of the engine.
+        let near = |code: &[f32]| {
+            let score = DenseQuery::new(query).score(&sign_bits(code));
+            (score - spread.mean) / spread.deviation
+        };
+        let best = codes[page].iter();
+        let best = best.max_by(|a, b| near(a).total_cmp(&near(b)));
+        for (sum, value) in sought.iter_mut().zip(best.unwrap()) {
+            *sum += weight * value;
+        }
+    }
+    let length = dot(&sought, &sought).sqrt();
+    let likeness = |windows: &Vec<Vec<f32>>| page_score(windows, &sought, share) / length;
+    codes.iter().map(likeness).collect()
+}
+
+fn page_score(windows: &[Vec<f32>], vector: &[f32], share: f32) -> f32 {
+    let dots: Vec<f32> = windows.iter().map(|code| dot(vector, code)).collect();
+    let best = dots.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mean = dots.iter().sum::<f32>() / dots.len() as f32;
+    (1.0 - share) * best + share * mean
+}
+
 fn plain_codes(bundle: &Bundle) -> Vec<Vec<Vec<f32>>> {
     let mut codes = vec![Vec::new(); bundle.manifest.pages as usize];
     for file in bundle

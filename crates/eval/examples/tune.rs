@@ -28,7 +28,7 @@ const MAX_QUERIES: usize = 400;
 type Set = fn(&mut BuildOptions, f32);
 
 /// Name, values to try, and how a value is set.
-const SWEEPS: [(&str, &[f32], Set); 19] = [
+const SWEEPS: [(&str, &[f32], Set); 20] = [
     (
         "page_share",
         &[0.0, 0.3, 0.5, 0.7, 1.0],
@@ -75,6 +75,10 @@ const SWEEPS: [(&str, &[f32], Set); 19] = [
     ),
     ("table.dense", &[1.2, 1.5, 2.0, 2.5], |options, value| {
         options.ranking.table.dense = value;
+    }),
+    ("feedback", &[0.0, 0.45, 0.75, 1.1], |options, value| {
+        options.ranking.table.feedback = value;
+        options.ranking.full.feedback = value;
     }),
     ("full.meaning", &[0.0, 0.2, 0.5], |options, value| {
         options.ranking.full.meaning = value;
