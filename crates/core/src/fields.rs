@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 /// An object with values by name.
 pub trait Fields: Sized {
-    /// Whether there is a value of this name.
+    /// Whether there is a value of this name; null is one.
     fn has(&self, name: &str) -> bool;
 
     /// The boolean of this name.
@@ -14,8 +14,11 @@ pub trait Fields: Sized {
     /// The number of this name.
     fn number(&self, name: &str) -> Option<f64>;
 
-    /// The numbers in the array or object of this name; an object's stand in the order of [`Fields::names`].
+    /// The numbers in the array of this name.
     fn numbers(&self, name: &str) -> Option<Vec<f64>>;
+
+    /// The numbers in the object of this name, in the order of [`Fields::names`].
+    fn named_numbers(&self, name: &str) -> Option<Vec<f64>>;
 
     /// The names in the object of this name.
     fn names(&self, name: &str) -> Option<Vec<String>>;
@@ -44,11 +47,16 @@ impl Fields for serde_json::Value {
     }
 
     fn numbers(&self, name: &str) -> Option<Vec<f64>> {
-        match self.get(name)? {
-            Self::Array(values) => values.iter().map(Self::as_f64).collect(),
-            Self::Object(values) => values.values().map(Self::as_f64).collect(),
-            _ => None,
-        }
+        self.get(name)?
+            .as_array()?
+            .iter()
+            .map(Self::as_f64)
+            .collect()
+    }
+
+    fn named_numbers(&self, name: &str) -> Option<Vec<f64>> {
+        let values = self.get(name)?.as_object()?.values();
+        values.map(Self::as_f64).collect()
     }
 
     fn names(&self, name: &str) -> Option<Vec<String>> {
@@ -105,9 +113,15 @@ impl<'a, F: Fields> Reading<'a, F> {
         number.unwrap_or_default()
     }
 
-    /// The numbers in an array or object.
+    /// The numbers in an array.
     pub fn numbers(&self, name: &'static str) -> Vec<f64> {
         let numbers = self.value(name, |fields| fields.numbers(name));
+        numbers.unwrap_or_default()
+    }
+
+    /// The numbers in an object, in the order of [`Reading::names`].
+    pub fn named_numbers(&self, name: &'static str) -> Vec<f64> {
+        let numbers = self.value(name, |fields| fields.named_numbers(name));
         numbers.unwrap_or_default()
     }
 
@@ -241,7 +255,7 @@ mod tests {
         let all = Reading::new(fields, &misfit);
         assert_eq!(all.numbers("j"), [0.5, 2.0]);
         assert_eq!(
-            (all.names("f"), all.numbers("f")),
+            (all.names("f"), all.named_numbers("f")),
             (vec!["g".to_owned()], vec![1.0])
         );
         let members = all.members("l");
@@ -252,9 +266,13 @@ mod tests {
         );
         assert_eq!(misfit.take(), None);
         for name in ["a", "h", "z"] {
-            assert!(all.numbers(name).is_empty());
+            assert!(all.named_numbers(name).is_empty());
             assert_eq!(misfit.take(), Some(name));
             assert!(all.names(name).is_empty());
+            assert_eq!(misfit.take(), Some(name));
+        }
+        for name in ["a", "f", "z"] {
+            assert!(all.numbers(name).is_empty());
             assert_eq!(misfit.take(), Some(name));
         }
         assert_eq!(all.members("f").len(), 1);

@@ -74,7 +74,7 @@ pub struct FileEntry {
 impl FileEntry {
     fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
         Self {
-            bytes: fields.number("bytes") as u64,
+            bytes: fields.count("bytes").into(),
             sha256: fields.text("sha256"),
         }
     }
@@ -191,6 +191,9 @@ impl Manifest {
                 self.dim
             );
             return Err(EncoderError::not_an_encoder(reason));
+        }
+        if !self.query_mean.iter().all(|value| value.is_finite()) {
+            return Err(EncoderError::not_an_encoder("query_mean is not finite"));
         }
         match self
             .buckets

@@ -95,11 +95,11 @@ fn is_plain<F: Fields>(file: &Reading<'_, F>, model: &Reading<'_, F>) -> bool {
 const MAX_PIECES: f64 = 1_048_576.0;
 
 /// Why [`pieces`] gives none.
-const NO_ID: &str = "an id that is not a whole number below a million";
+const NO_ID: &str = "an id that is not a whole number below 1,048,576";
 
 /// The pieces in order of their ids; `None` when one is no id.
 fn pieces<F: Fields>(model: &Reading<'_, F>) -> Option<Vec<String>> {
-    let ids = model.numbers("vocab");
+    let ids = model.named_numbers("vocab");
     let mut pieces: Vec<String> = Vec::with_capacity(ids.len());
     for (piece, id) in model.names("vocab").into_iter().zip(ids) {
         if !(0.0..MAX_PIECES).contains(&id) || id.fract() != 0.0 {

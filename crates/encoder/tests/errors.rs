@@ -80,6 +80,8 @@ fn impossible_figures_are_refused() {
     assert_says(&error, "query_mean has 1 values, dim is 2");
     let error = open(|manifest| manifest["buckets"][0]["k"] = 9.into());
     assert_says(&error, "a bucket keeps 9 of 8 dimensions");
+    let error = open(|manifest| manifest["query_mean"][1] = 1e39.into());
+    assert_says(&error, "query_mean is not finite");
     let error = open(|manifest| manifest["max_tokens"] = 2.into());
     assert_says(&error, "max_tokens is below 3");
     let error = open(|manifest| manifest["files"] = serde_json::json!({}));
@@ -93,6 +95,12 @@ fn values_that_are_missing_or_of_another_kind_are_named() {
         ("quantization", "/quantization", "int4".into()),
         ("dim", "/dim", 2.5.into()),
         ("query_mean", "/query_mean/1", "0".into()),
+        (
+            "query_mean",
+            "/query_mean",
+            serde_json::json!({"0": 0.0, "1": 0.0}),
+        ),
+        ("bytes", "/files/model.onnx/bytes", 2.5.into()),
         ("sha256", "/files/model.onnx/sha256", 7.into()),
     ] {
         let error = open(|manifest| *manifest.pointer_mut(pointer).unwrap() = value.clone());

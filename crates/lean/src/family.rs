@@ -97,6 +97,7 @@ impl Family {
             at: 0,
             dim: 0,
             heads: 0,
+            weights: Vec::new(),
             misfit: None,
         };
         let family = walk.family();
@@ -124,7 +125,7 @@ impl Family {
 /// A place among the nodes of a graph.
 ///
 /// What differs from the family is kept and told at the end, so that the graph is read without a branch for every
-/// node. What is read after a difference is of no use, and never larger than the file.
+/// node. After a difference no bytes of constants are read.
 struct Walk<'f> {
     file: &'f [u8],
     graph: &'f Graph<'f>,
@@ -132,6 +133,8 @@ struct Walk<'f> {
     /// Width of the vectors that are being read of: the words', then the layers'.
     dim: usize,
     heads: usize,
+    /// Where the 8-bit constants begin that were read.
+    weights: Vec<usize>,
     /// The first difference.
     misfit: Option<LeanError>,
 }
@@ -174,7 +177,7 @@ impl<'f> Walk<'f> {
         self.check(cast.integers("to") == [1], cast, "a cast to floats");
         let scale = self.node("Gather", &[ANY, "input_ids"]);
         let word = self.node("Mul", &[cast.output(), scale.output()]);
-        let table = self.constant(words, Element::Int8);
+        let table = self.constant(words);
         let (count, dim) = self.two_axes(words, table);
         self.check(dim > 0, words, "word vectors");
         self.dim = dim;
@@ -209,12 +212,13 @@ impl<'f> Walk<'f> {
         if !self.fits() {
             return None;
         }
-        let at = self.at;
+        let (at, weights) = (self.at, self.weights.len());
         let (linear, name) = self.linear(input, inputs);
         if self.fits() && is_wanted(self, name) {
             return Some((linear, name));
         }
         (self.at, self.misfit) = (at, None);
+        self.weights.truncate(weights);
         None
     }
 
@@ -361,7 +365,7 @@ impl<'f> Walk<'f> {
         let weight = self.node("DequantizeLinear", &[ANY, ANY]);
         self.check(weight.integers("axis") == [1], weight, "scales of outputs");
         let product = self.node("MatMul", &[input, weight.output()]);
-        let integers = self.constant(weight, Element::Int8);
+        let integers = self.constant(weight);
         let (rows, outputs) = self.two_axes(weight, integers);
         let fits = rows == inputs && rows <= MAX_INPUTS && outputs > 0;
         self.check(fits, weight, "a matrix that fits its input");
@@ -453,10 +457,17 @@ impl<'f> Walk<'f> {
         self.misfit.get_or_insert(LeanError::NotOfFamily { reason });
     }
 
-    /// The constant that is the first input of `node`.
-    fn constant(&mut self, node: &Node<'_>, element: Element) -> &'f Constant {
+    /// The 8-bit constant that is the first input of `node`, and of no other node: it is packed in place.
+    fn constant(&mut self, node: &Node<'_>) -> &'f Constant {
         let constant = self.named(node, 0);
-        self.check(constant.is(element), node, "an 8-bit constant");
+        let start = constant.place.start;
+        self.check(constant.is(Element::Int8), node, "an 8-bit constant");
+        self.check(
+            !self.weights.contains(&start),
+            node,
+            "alone with its weights",
+        );
+        self.weights.push(start);
         constant
     }
 
@@ -478,13 +489,19 @@ impl<'f> Walk<'f> {
         }
     }
 
+    /// The bytes of a constant; none after a difference.
+    fn bytes_of(&self, constant: &Constant) -> &'f [u8] {
+        let bytes = self.file.get(constant.place.clone());
+        bytes.filter(|_| self.fits()).unwrap_or_default()
+    }
+
     /// The values of an input, which must be finite floats of this shape.
     #[cold] // as above
     fn floats(&mut self, node: &Node<'_>, input: usize, shape: &[usize]) -> Vec<f32> {
         let constant = self.named(node, input);
         let fits = constant.is(Element::Float) && constant.shape == shape;
         self.check(fits, node, "floats of a shape that fits");
-        let bytes = self.file.get(constant.place.clone()).unwrap_or_default();
+        let bytes = self.bytes_of(constant);
         let (values, _) = bytes.as_chunks::<4>();
         let values: Vec<f32> = values
             .iter()
@@ -500,7 +517,7 @@ impl<'f> Walk<'f> {
     fn integers(&mut self, node: &Node<'_>, input: usize) -> Vec<i64> {
         let constant = self.named(node, input);
         self.check(constant.is(Element::Int64), node, "integers");
-        let bytes = self.file.get(constant.place.clone()).unwrap_or_default();
+        let bytes = self.bytes_of(constant);
         let (values, _) = bytes.as_chunks::<8>();
         values
             .iter()

@@ -123,9 +123,11 @@ fn build_module(workspace: &Workspace, module: &Module) -> Result<()> {
 
 fn stamp(workspace: &Workspace, module: &Module, output: &Path) -> Result<Stamp> {
     let settings = format!(
-        "{} {WASM_PASSES:?} {:?} {WASM_FEATURES:?}",
+        "{} {WASM_PASSES:?} {:?} {WASM_FEATURES:?} {} {}",
         cargo_tools::versions(workspace)?,
-        module.passes
+        module.passes,
+        module.profile,
+        module.features
     );
     let mut inputs = Inputs::new(&settings);
     for source in BUILD_FILES.iter().chain(module.sources) {

@@ -48,6 +48,11 @@ impl Fields for Value {
     }
 
     fn numbers(&self, name: &str) -> Option<Vec<f64>> {
+        let values = self.array(name)?;
+        values.iter().map(|value| value.as_f64()).collect()
+    }
+
+    fn named_numbers(&self, name: &str) -> Option<Vec<f64>> {
         let values = Object::values(&self.members(name)?);
         values.iter().map(|value| value.as_f64()).collect()
     }
