@@ -123,33 +123,26 @@ impl Ranked {
         }
     }
 
-    /// The best candidates with their scores, those that are ruled out too: a filter leaves the pages that meet it in
-    /// their order.
-    pub(crate) fn best_candidates(&self, count: usize) -> Vec<(u32, f32)> {
-        let scores = &self.scores.pages;
-        let pages = (0u32..).zip(&self.windows);
-        let pages = pages.filter(|(_, windows)| !windows.is_empty());
-        let best = top::by_score(pages.map(|(page, _)| (page, scores[page as usize])));
-        let best = best.into_iter().take(count);
-        best.map(|page| (page, scores[page as usize])).collect()
+    /// A page's fused score.
+    pub(crate) fn score(&self, page: u32) -> f32 {
+        self.scores.pages[page as usize]
+    }
+
+    /// Adds to a page's fused score.
+    pub(crate) fn add(&mut self, page: u32, score: f32) {
+        self.scores.pages[page as usize] += score;
     }
 
     /// The window of a candidate that is nearest to the query.
-    pub(crate) fn best_window_of(&self, page: u32) -> Option<usize> {
-        let windows = self.windows_of(page).iter().enumerate();
-        let best = windows.max_by(|a, b| a.1.total_cmp(b.1));
-        best.map(|(window, _)| window)
-    }
-
-    /// Adds the weighted z-scores, over these pages, of a system that knows no others.
-    pub(crate) fn add_z_of(&mut self, weight: f32, scores: &[(u32, f32)]) {
-        let (_, all): (Vec<u32>, Vec<f32>) = scores.iter().copied().unzip();
-        let moments = Moments::of(&all);
-        for &(page, score) in scores {
-            if let Some(total) = self.scores.pages.get_mut(page as usize) {
-                *total += weight * moments.z(score);
+    pub(crate) fn best_window(&self, page: u32) -> usize {
+        let windows = self.windows_of(page);
+        let mut best = 0;
+        for (window, score) in windows.iter().enumerate() {
+            if *score > windows[best] {
+                best = window;
             }
         }
+        best
     }
 
     /// Whether a page is not ruled out, by the choice or by phrases in quotes.

@@ -17,6 +17,7 @@ use crate::encoded::{self, EncodedQuery};
 use crate::error::{Error, Result};
 use crate::explain::{PageTerms, Sought};
 use crate::feedback;
+use crate::fusion::Moments;
 use crate::lexical::rarity;
 use crate::manifest::{Manifest, Weights, Windows};
 use crate::page::Page;
@@ -590,38 +591,45 @@ impl Engine {
             return;
         }
         let dense = DenseQuery::new(vector);
-        let share = self.manifest.ranking.mean_share;
-        for codes in &shards {
-            for page in codes.pages() {
-                let windows = self.windows(codes, page, &dense);
-                let score = page_score(windows.iter().copied(), share);
-                ranked.add_dense(page, weights.dense * score, windows);
+        let (spread, share) = (self.manifest.dense, self.manifest.ranking.mean_share);
+        score_windows(&shards, &dense, &mut |page, mut windows| {
+            for score in &mut windows {
+                *score = match dense.is_zero() {
+                    true => 0.0,
+                    false => (*score - spread.mean) / spread.deviation.max(f32::EPSILON),
+                };
             }
-        }
+            let score = page_score(windows.iter().copied(), share);
+            ranked.add_dense(page, weights.dense * score, windows);
+        });
         ranked.finish_candidates(LEAST_CANDIDATES);
         if weights.feedback > 0.0 && !dense.is_zero() {
-            ranked.add_z_of(weights.feedback, &self.likeness(&shards, ranked));
+            self.feed_back(weights.feedback, &shards, ranked);
         }
     }
 
-    /// How much the codes of each candidate are like those of the best ones.
-    fn likeness(&self, shards: &[&Codes], ranked: &Ranked) -> Vec<(u32, f32)> {
-        let codes_of = |page| shards.iter().find_map(|codes| codes.of_page(page));
-        let best = ranked.best_candidates(feedback::PAGES).into_iter();
-        let found = best.filter_map(|(page, score)| {
-            let window = ranked.best_window_of(page)?;
-            Some((score, codes_of(page)?.nth(window)?))
-        });
-        let found: Vec<(f32, &[u8])> = found.collect();
-        let sought = feedback::mean_code(&found, self.manifest.encoder.dim);
-        let sought = DenseQuery::new(&sought);
-        let pages = shards.iter().flat_map(|codes| codes.pages());
+    /// Adds to all candidates how much they are like the best ones.
+    fn feed_back(&self, weight: f32, shards: &[&Codes], ranked: &mut Ranked) {
+        let best = ranked.order(feedback::PAGES);
+        let best_score = best.first().map_or(0.0, |page| ranked.score(*page));
+        let mut sought = vec![0.0; self.manifest.encoder.dim];
+        for page in best.into_iter().take(feedback::PAGES) {
+            let windows = shards.iter().find_map(|codes| codes.of_page(page));
+            if let Some(code) = windows.and_then(|mut all| all.nth(ranked.best_window(page))) {
+                let weight = feedback::weight(best_score - ranked.score(page));
+                feedback::add(&mut sought, weight, code);
+            }
+        }
         let share = self.manifest.ranking.mean_share;
-        let likeness = |page| {
-            let windows = codes_of(page)?.map(|code| sought.score(code));
-            Some((page, page_score(windows, share)))
-        };
-        pages.filter_map(likeness).collect()
+        let (mut pages, mut likeness) = (Vec::new(), Vec::new());
+        score_windows(shards, &DenseQuery::new(&sought), &mut |page, windows| {
+            pages.push(page);
+            likeness.push(page_score(windows.iter().copied(), share));
+        });
+        let moments = Moments::of(&likeness);
+        for (page, likeness) in pages.into_iter().zip(likeness) {
+            ranked.add(page, weight * moments.z(likeness));
+        }
     }
 
     /// The shards of codes that hold the best pages of the first stage, `count` of them; more where
@@ -650,18 +658,6 @@ impl Engine {
             }
         }
         chosen
-    }
-
-    /// The dense scores of a page's windows, in deviations from the mean page.
-    fn windows(&self, codes: &Codes, page: u32, dense: &DenseQuery) -> Vec<f32> {
-        let spread = self.manifest.dense;
-        let z = |code: &[u8]| match dense.is_zero() {
-            true => 0.0,
-            false => (dense.score(code) - spread.mean) / spread.deviation.max(f32::EPSILON),
-        };
-        codes
-            .of_page(page)
-            .map_or_else(Vec::new, |windows| windows.map(z).collect())
     }
 
     /// A page's record: of its shard or of its block, whichever is there. Where neither is, the shard
@@ -891,6 +887,19 @@ impl Engine {
         }
         let shard = self.dictionary(Kind::Common, word)?;
         Ok(shard.is_some_and(|(_, shard)| shard.has(word)))
+    }
+}
+
+/// Scores the windows of every page of some shards.
+fn score_windows(shards: &[&Codes], query: &DenseQuery, each: &mut dyn FnMut(u32, Vec<f32>)) {
+    for codes in shards {
+        for page in codes.pages() {
+            let mut scores = Vec::new();
+            if let Some(windows) = codes.of_page(page) {
+                windows.for_each(|code| scores.push(query.score(code)));
+            }
+            each(page, scores);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
 use siskin_core::error::Error;
 use siskin_core::manifest::Manifest;
-use siskin_core::search::{Engine, Mode, Query, Step};
+use siskin_core::search::{Engine, Mode, Query, Scores, Step};
 use site::{DIM, PageWords, WORDS, add, add_need, ask, bundle, encoded, tiny_shards};
 
 fn pages() -> impl Strategy<Value = Vec<PageWords>> {
@@ -86,18 +86,18 @@ proptest! {
         let mut bundle = bundle(&pages, tiny_shards()).unwrap();
         let feedback = std::mem::take(&mut bundle.manifest.ranking.table.feedback);
         let query = query(WORDS[word], Mode::Table);
-        let mut found = done(loaded(&bundle).score(&query, usize::MAX)).pages;
+        let Scores { pages: mut scores, found } = done(loaded(&bundle).score(&query, usize::MAX));
         let (expected, row) = plain_scores(&bundle, word);
         let equal = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-3);
-        prop_assert!(equal(&found, &expected), "{:?} {:?}", found, expected);
+        prop_assert!(equal(&scores, &expected), "{:?} {:?}", scores, expected);
 
         bundle.manifest.ranking.table.feedback = feedback;
         let fed_back = done(loaded(&bundle).score(&query, usize::MAX)).pages;
         if !row.is_empty() {
-            let likeness = plain_likeness(&bundle, &found, &row);
-            add_z(&mut found, feedback, &likeness);
+            let likeness = plain_likeness(&bundle, &scores, &found, &row);
+            add_z(&mut scores, feedback, &likeness);
         }
-        prop_assert!(equal(&fed_back, &found), "{:?} {:?}", fed_back, found);
+        prop_assert!(equal(&fed_back, &scores), "{:?} {:?}", fed_back, scores);
     }
 
     #[test]
@@ -276,28 +276,29 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
 }
 
 /// The codes of all pages as signs.
-/// How much every page is like the ten best.
-fn plain_likeness(bundle: &Bundle, scores: &[f32], query: &[f32]) -> Vec<f32> {
+/// How much every page is like the ten best that were found.
+fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]) -> Vec<f32> {
     let codes = plain_codes(bundle);
     let share = bundle.manifest.ranking.mean_share;
     let spread = bundle.manifest.dense;
-    let mut order: Vec<usize> = (0..scores.len()).collect();
+    let mut order: Vec<usize> = (0..scores.len()).filter(|page| found[*page]).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let mut sought = vec![0.0; DIM];
     for &page in order.iter().take(10) {
-        let weight = (scores[page] - scores[order[0]]).exp();
+        let behind = scores[order[0]] - scores[page];
+        let weight = 1.0 / (1.0 + behind + behind * behind / 2.0);
         // Windows that are equally near are told apart by rounding alone: that of the engine.
         let near = |code: &[f32]| {
             let score = DenseQuery::new(query).score(&sign_bits(code));
             (score - spread.mean) / spread.deviation
         };
-        let best = codes[page].iter();
-        let best = best.max_by(|a, b| near(a).total_cmp(&near(b)));
+        let windows = codes[page].iter().rev();
+        let best = windows.max_by(|a, b| near(a).total_cmp(&near(b)));
         for (sum, value) in sought.iter_mut().zip(best.unwrap()) {
             *sum += weight * value;
         }
     }
-    let length = dot(&sought, &sought).sqrt();
+    let length = dot(&sought, &sought).sqrt().max(f32::MIN_POSITIVE);
     let likeness = |windows: &Vec<Vec<f32>>| page_score(windows, &sought, share) / length;
     codes.iter().map(likeness).collect()
 }
