@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { constants, deflateRawSync } from "node:zlib";
 import type { Progress } from "../../src/api.js";
 import { Engine, type Environment } from "../../src/engine.js";
-import type { Asked, Block, Modules } from "../../src/modules.js";
+import type { Asked, Block, EncodedQuery, Modules } from "../../src/modules.js";
 import { bytes, ranges, serve, status } from "./server.js";
 
 const { Z_FULL_FLUSH } = constants;
@@ -73,7 +73,7 @@ function standIns(search?: () => Asked) {
     constructor(...contents: Uint8Array[]) {
       seen.network = contents.map(text).join(" ");
     }
-    encode() {
+    encode(): EncodedQuery {
       return [[], []];
     }
     free() {}
