@@ -3,10 +3,7 @@ import type { FileEntry } from "./load.js";
 import type { CheckedQuery } from "./query.js";
 
 /** A query as the network reads it; made by `QueryEncoder.encode`, read by `search`. */
-export type EncodedQuery = [
-  buckets: [dimension: number, activation: number][][],
-  dense: number[],
-];
+export type EncodedQuery = [buckets: [dimension: number, activation: number][][], dense: number[]];
 
 /** A run of pages of a shard of records: bytes `start` to `end` of the file. */
 export interface Block {
