@@ -17,11 +17,12 @@ pub trait Fields: Sized {
     /// The numbers in the array of this name.
     fn numbers(&self, name: &str) -> Option<Vec<f64>>;
 
-    /// The numbers in the object of this name, in the order of [`Fields::names`].
+    /// The numbers in the object of this name, in the order of [`Fields::each_name`].
     fn named_numbers(&self, name: &str) -> Option<Vec<f64>>;
 
-    /// The names in the object of this name.
-    fn names(&self, name: &str) -> Option<Vec<String>>;
+    /// Hands over the names in the object of this name, one after the other: a list of all would be memory that a
+    /// browser's module never gives back.
+    fn each_name(&self, name: &str, each: &mut dyn FnMut(&str)) -> Option<()>;
 
     /// The text of this name.
     fn text(&self, name: &str) -> Option<String>;
@@ -59,8 +60,10 @@ impl Fields for serde_json::Value {
         values.map(Self::as_f64).collect()
     }
 
-    fn names(&self, name: &str) -> Option<Vec<String>> {
-        Some(self.get(name)?.as_object()?.keys().cloned().collect())
+    fn each_name(&self, name: &str, each: &mut dyn FnMut(&str)) -> Option<()> {
+        let names = self.get(name)?.as_object()?.keys();
+        names.for_each(|name| each(name));
+        Some(())
     }
 
     fn text(&self, name: &str) -> Option<String> {
@@ -119,29 +122,29 @@ impl<'a, F: Fields> Reading<'a, F> {
         numbers.unwrap_or_default()
     }
 
-    /// The numbers in an object, in the order of [`Reading::names`].
+    /// The numbers in an object, in the order of [`Reading::each_name`].
     pub fn named_numbers(&self, name: &'static str) -> Vec<f64> {
         let numbers = self.value(name, |fields| fields.named_numbers(name));
         numbers.unwrap_or_default()
     }
 
-    /// The names in an object.
-    pub fn names(&self, name: &'static str) -> Vec<String> {
-        let names = self.value(name, |fields| fields.names(name));
-        names.unwrap_or_default()
+    /// Hands over the names in an object.
+    pub fn each_name(&self, name: &'static str, each: &mut dyn FnMut(&str)) {
+        let _ = self.value(name, |fields| fields.each_name(name, each));
     }
 
     /// The objects in an object, with their names.
     pub fn members(&self, name: &'static str) -> Vec<(String, Self)> {
         let members = self.object(name);
-        let member = |key: String| {
+        let mut all = Vec::new();
+        self.each_name(name, &mut |key| {
             let member = Self {
-                fields: members.value(name, |fields| fields.object(&key)),
+                fields: members.value(name, |fields| fields.object(key)),
                 misfit: self.misfit,
             };
-            (key, member)
-        };
-        self.names(name).into_iter().map(member).collect()
+            all.push((key.to_owned(), member));
+        });
+        all
     }
 
     /// A value that may be missing.
@@ -254,8 +257,13 @@ mod tests {
         let misfit = Cell::new(None);
         let all = Reading::new(fields, &misfit);
         assert_eq!(all.numbers("j"), [0.5, 2.0]);
+        let names = |name| {
+            let mut names = Vec::new();
+            all.each_name(name, &mut |name| names.push(name.to_owned()));
+            names
+        };
         assert_eq!(
-            (all.names("f"), all.named_numbers("f")),
+            (names("f"), all.named_numbers("f")),
             (vec!["g".to_owned()], vec![1.0])
         );
         let members = all.members("l");
@@ -268,7 +276,7 @@ mod tests {
         for name in ["a", "h", "z"] {
             assert!(all.named_numbers(name).is_empty());
             assert_eq!(misfit.take(), Some(name));
-            assert!(all.names(name).is_empty());
+            assert!(names(name).is_empty());
             assert_eq!(misfit.take(), Some(name));
         }
         for name in ["a", "f", "z"] {

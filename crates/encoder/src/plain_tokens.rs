@@ -100,17 +100,19 @@ const NO_ID: &str = "an id that is not a whole number below 1,048,576";
 /// The pieces in order of their ids; `None` when one is no id.
 fn pieces<F: Fields>(model: &Reading<'_, F>) -> Option<Vec<String>> {
     let ids = model.named_numbers("vocab");
+    let is_id = |id: &f64| (0.0..MAX_PIECES).contains(id) && id.fract() == 0.0;
+    if !ids.iter().all(is_id) {
+        return None;
+    }
     let mut pieces: Vec<String> = Vec::with_capacity(ids.len());
-    for (piece, id) in model.names("vocab").into_iter().zip(ids) {
-        if !(0.0..MAX_PIECES).contains(&id) || id.fract() != 0.0 {
-            return None;
-        }
-        let id = id as usize;
+    let mut ids = ids.into_iter();
+    model.each_name("vocab", &mut |piece| {
+        let id = ids.next().unwrap_or_default() as usize;
         if id >= pieces.len() {
             pieces.resize(id + 1, String::new());
         }
-        pieces[id] = piece;
-    }
+        pieces[id] = piece.to_owned();
+    });
     Some(pieces)
 }
 

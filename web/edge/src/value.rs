@@ -57,15 +57,17 @@ impl Fields for Value {
         values.iter().map(|value| value.as_f64()).collect()
     }
 
-    fn names(&self, name: &str) -> Option<Vec<String>> {
+    fn each_name(&self, name: &str, each: &mut dyn FnMut(&str)) -> Option<()> {
         let keys = Object::keys(&self.members(name)?);
         // One text is handed over many times as fast as its parts; a name with a line break makes more parts.
         let joined: String = keys.join("\n").into();
-        let names: Vec<String> = joined.split('\n').map(str::to_owned).collect();
-        match names.len() == keys.length() as usize {
-            true => Some(names),
-            false => keys.iter().map(|key| key.as_string()).collect(),
+        match joined.split('\n').count() == keys.length() as usize {
+            true => joined.split('\n').for_each(each),
+            false => keys
+                .iter()
+                .for_each(|key| each(&key.as_string().unwrap_or_default())),
         }
+        Some(())
     }
 
     fn text(&self, name: &str) -> Option<String> {
