@@ -332,9 +332,10 @@ mod x86 {
                 *sum = _mm512_dpwssd_epi32(*sum, weights, inputs);
             }
         }
-        for (sum, out) in sums.iter().zip(tile.sums.chunks_exact_mut(PANEL)) {
-            // SAFETY: a chunk has 16 integers.
-            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), *sum) };
+        let out = tile.sums.as_mut_ptr();
+        for (row, sum) in sums.into_iter().enumerate() {
+            // SAFETY: the tile has place for 16 sums a row.
+            unsafe { _mm512_storeu_si512(out.add(row * PANEL).cast(), sum) };
         }
     }
 
@@ -357,10 +358,13 @@ mod x86 {
                 }
             }
         }
-        let halves = tile.sums.chunks_exact_mut(PANEL / 2);
-        for (sum, out) in sums.iter().flatten().zip(halves) {
-            // SAFETY: a chunk has 8 integers.
-            unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), *sum) };
+        let out = tile.sums.as_mut_ptr();
+        for (row, sums) in sums.into_iter().enumerate() {
+            for (half, sum) in sums.into_iter().enumerate() {
+                // SAFETY: the tile has place for 16 sums a row.
+                let out = unsafe { out.add(row * PANEL + half * PANEL / 2) };
+                unsafe { _mm256_storeu_si256(out.cast(), sum) };
+            }
         }
     }
 
