@@ -18,6 +18,7 @@ use siskin_core::records::{Block, BlockSize, END_OF_BLOCK};
 use siskin_core::rows::GenericRows;
 use siskin_core::search::{Engine, Step};
 use siskin_core::shards::{Need, ShardId, ShardSize};
+use siskin_core::text::Stemming;
 
 pub const DIM: usize = 12;
 /// Words of the sites; the last two are of the vocabulary only.
@@ -119,14 +120,37 @@ pub fn bundle_of(
     shards: ShardSizes,
     weight: impl Fn(usize) -> Weight,
 ) -> Result<Bundle> {
+    let options = BuildOptions {
+        shards,
+        ..BuildOptions::default()
+    };
+    build(pages, options, weight, &[])
+}
+
+/// The same with further pieces in the vocabulary, each of which means what a word of [`WORDS`] does.
+pub fn bundle_with_pieces(
+    pages: &[PageWords],
+    stemming: Stemming,
+    pieces: &[(&str, usize)],
+) -> Result<Bundle> {
+    let options = BuildOptions {
+        shards: tiny_shards(),
+        stemming,
+        ..BuildOptions::default()
+    };
+    build(pages, options, |_| Weight::default(), pieces)
+}
+
+fn build(
+    pages: &[PageWords],
+    options: BuildOptions,
+    weight: impl Fn(usize) -> Weight,
+    pieces: &[(&str, usize)],
+) -> Result<Bundle> {
     let encoder = EncoderInfo {
         dim: DIM,
         buckets: vec![BucketInfo::default()],
         ..EncoderInfo::default()
-    };
-    let options = BuildOptions {
-        shards,
-        ..BuildOptions::default()
     };
     let mut builder = Builder::new(options, encoder);
     for (number, words) in pages.iter().enumerate() {
@@ -135,15 +159,19 @@ pub fn bundle_of(
         page.attributes.weight = weight(number);
         builder.add_page(page, &codes)?;
     }
-    let vocabulary = WORDS.map(str::to_owned);
+    let words = WORDS.into_iter().zip(0..);
+    let vocabulary: Vec<(&str, usize)> = words.chain(pieces.iter().copied()).collect();
+    let rows = vocabulary.iter().flat_map(|(_, word)| vector(word % USED));
     let generic = GenericRows {
         dim: DIM,
-        static_rows: (0..WORDS.len())
-            .flat_map(|word| vector(word % USED))
-            .collect(),
-        generic: vec![vec![vec![(7, 1.0)]; WORDS.len()]],
-        alone: vec![vec![vec![(40, 1.0)]; WORDS.len()]],
+        static_rows: rows.collect(),
+        generic: vec![vec![vec![(7, 1.0)]; vocabulary.len()]],
+        alone: vec![vec![vec![(40, 1.0)]; vocabulary.len()]],
     };
+    let vocabulary: Vec<String> = vocabulary
+        .iter()
+        .map(|(piece, _)| (*piece).to_owned())
+        .collect();
     builder.finish(&vocabulary, &generic)
 }
 
