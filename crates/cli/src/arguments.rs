@@ -239,7 +239,8 @@ pub struct EvalArguments {
     /// Modes to measure: words, table, full [default: all, unless --baseline is given].
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub mode: Vec<Mode>,
-    /// Systems to compare with: bm25, dense, hybrid [default: all, unless --mode is given].
+    /// Systems to compare with: bm25, dense, hybrid [default: these three, unless --mode is given], or uhd: the
+    /// encoder's binary codes alone, without words.
     #[arg(long, value_name = "SYSTEMS", value_delimiter = ',')]
     pub baseline: Vec<Baseline>,
     /// Folder with corpus.jsonl, if DATASET has none.

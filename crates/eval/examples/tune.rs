@@ -125,6 +125,10 @@ impl Observer for Quiet {
     fn note(&self, text: &str) {
         eprintln!("{text}");
     }
+
+    fn remark(&self, text: &str) {
+        eprintln!("{text}");
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -27,6 +27,8 @@ pub trait Observer: Sync {
     fn encoded(&self, done: usize, total: usize);
     /// Something that the user should see and that does not stop the work.
     fn note(&self, text: &str);
+    /// Something measured on the way that belongs to the result.
+    fn remark(&self, text: &str);
 }
 
 /// Every document as a page, in the order of the corpus; each page has at least one passage.

@@ -12,5 +12,6 @@ pub mod report;
 pub mod run;
 pub mod significance;
 pub mod site;
+pub mod uhd;
 
 pub use error::{Error, Result};

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::metrics::{Metrics, rank};
 use crate::report::{Report, System};
 use crate::site::{Site, SiteEngine, encode_queries};
+use crate::uhd::UhdCodes;
 
 /// A system to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,16 @@ pub enum Baseline {
     Dense,
     /// Both: [`baselines::hybrid`].
     Hybrid,
+    /// Binary codes of the encoder whose passages are indexed, without words: [`UhdCodes`].
+    Uhd,
+}
+
+impl Baseline {
+    /// Whether it needs the vectors of the baseline encoder.
+    #[must_use]
+    pub fn compares_vectors(self) -> bool {
+        matches!(self, Self::Dense | Self::Hybrid)
+    }
 }
 
 impl fmt::Display for Baseline {
@@ -39,6 +50,7 @@ impl fmt::Display for Baseline {
             Self::Bm25 => "bm25",
             Self::Dense => "dense",
             Self::Hybrid => "hybrid",
+            Self::Uhd => "uhd",
         })
     }
 }
@@ -51,6 +63,7 @@ impl FromStr for Baseline {
             "bm25" => Ok(Self::Bm25),
             "dense" => Ok(Self::Dense),
             "hybrid" => Ok(Self::Hybrid),
+            "uhd" => Ok(Self::Uhd),
             _ => Err(Error::UnknownBaseline {
                 name: name.to_owned(),
             }),
@@ -65,7 +78,7 @@ pub struct Settings {
     pub modes: Vec<Mode>,
     /// Baselines, reported after the modes.
     pub baselines: Vec<Baseline>,
-    /// Folder of the encoder whose codes are indexed; needed for `table` and `full`.
+    /// Folder of the encoder whose codes are indexed; needed for `table`, `full` and `uhd`.
     pub encoder: Option<PathBuf>,
     /// Folder of the encoder that reads the queries of `full`; `None` for the one above.
     pub query_encoder: Option<PathBuf>,
@@ -223,11 +236,8 @@ fn evaluate_baselines(
         .par_iter()
         .map(|query| bm25.scores(&query.text))
         .collect();
-    let with_vectors = settings
-        .baselines
-        .iter()
-        .find(|baseline| **baseline != Baseline::Bm25);
-    let dense = match with_vectors {
+    let mut asked = settings.baselines.iter();
+    let dense = match asked.find(|baseline| baseline.compares_vectors()) {
         Some(first) => {
             let encoder = open_encoder(settings.baseline_encoder.as_deref(), first)?;
             dense_scores(
@@ -240,19 +250,24 @@ fn evaluate_baselines(
         }
         None => Vec::new(),
     };
+    let codes = match settings.baselines.contains(&Baseline::Uhd) {
+        true => code_scores(dataset, pages, settings, observer)?,
+        false => Vec::new(),
+    };
+    let scores = [words.as_slice(), &dense, &codes];
     let system = |&baseline| System {
         name: Baseline::to_string(&baseline),
-        per_query: baseline_metrics(dataset, baseline, &words, &dense),
+        per_query: baseline_metrics(dataset, baseline, scores),
     };
     Ok(settings.baselines.iter().map(system).collect())
 }
 
-/// Metrics per query from the scores of all documents, `[queries][documents]`.
+/// Metrics per query from the scores of all documents by words, vectors and codes, each
+/// `[queries][documents]`.
 fn baseline_metrics(
     dataset: &Dataset,
     baseline: Baseline,
-    words: &[Vec<f64>],
-    dense: &[Vec<f64>],
+    [words, dense, codes]: [&[Vec<f64>]; 3],
 ) -> Vec<Metrics> {
     let answer = |(index, query): (usize, &Query)| {
         let scores = |of: &'_ [Vec<f64>]| of.get(index).cloned().unwrap_or_default();
@@ -263,6 +278,7 @@ fn baseline_metrics(
                     .filter(|(_, score)| *score > 0.0),
             ),
             Baseline::Dense => rank(ids(dataset).zip(scores(dense))),
+            Baseline::Uhd => rank(ids(dataset).zip(scores(codes))),
             Baseline::Hybrid => {
                 rank(ids(dataset).zip(baselines::hybrid(&scores(words), &scores(dense))))
             }
@@ -288,6 +304,25 @@ fn dense_scores(
         .map(encode)
         .collect::<Result<Vec<_>>>()?;
     Ok(vectors.scores_of_all(&queries))
+}
+
+fn code_scores(
+    dataset: &Dataset,
+    pages: &[Page],
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Vec<Vec<f64>>> {
+    let encoder = open_encoder(settings.encoder.as_deref(), Baseline::Uhd)?;
+    let cache = settings.cache.as_deref();
+    let encoded = collection::encode(pages, &encoder, Pooling::Own, cache, observer)?;
+    let codes = UhdCodes::new(&encoded, pages);
+    let bytes = codes.bytes_per_passage();
+    observer.remark(&format!("uhd: {bytes:.1} bytes a passage"));
+    let queries = encode_queries(&dataset.queries, &encoder)?;
+    Ok(queries
+        .par_iter()
+        .map(|query| codes.scores(query))
+        .collect())
 }
 
 fn ids(dataset: &Dataset) -> impl Iterator<Item = &str> {

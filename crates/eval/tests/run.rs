@@ -26,7 +26,22 @@ impl Observer for Counter {
     fn note(&self, text: &str) {
         panic!("{text}");
     }
+
+    fn remark(&self, text: &str) {
+        let bytes = text
+            .split(' ')
+            .find_map(|word| word.parse::<f64>().ok())
+            .unwrap();
+        assert!(text.starts_with("uhd: ") && bytes < 160.0, "{text}");
+    }
 }
+
+const ALL_BASELINES: [Baseline; 4] = [
+    Baseline::Bm25,
+    Baseline::Dense,
+    Baseline::Hybrid,
+    Baseline::Uhd,
+];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -84,8 +99,13 @@ fn a_system_without_its_encoder_is_named() {
         baselines: vec![Baseline::Hybrid],
         ..Settings::default()
     };
+    let uhd = Settings {
+        baselines: vec![Baseline::Uhd],
+        ..Settings::default()
+    };
     for (settings, expected) in [
         (full, "full needs an encoder"),
+        (uhd, "uhd needs an encoder"),
         (hybrid, "hybrid needs an enc"),
     ] {
         let error = evaluate(&hatchet(), &settings, &Counter::default())
@@ -97,11 +117,11 @@ fn a_system_without_its_encoder_is_named() {
 
 #[test]
 fn baselines_are_read_by_the_names_that_they_print() {
-    for baseline in [Baseline::Bm25, Baseline::Dense, Baseline::Hybrid] {
+    for baseline in ALL_BASELINES {
         assert_eq!(baseline.to_string().parse::<Baseline>().unwrap(), baseline);
     }
     let error = "tfidf".parse::<Baseline>().unwrap_err().to_string();
-    assert!(error.contains("bm25, dense and hybrid"), "{error}");
+    assert!(error.contains("bm25, dense, hybrid and uhd"), "{error}");
 }
 
 #[test]
@@ -110,7 +130,7 @@ fn all_systems_answer_and_a_second_run_takes_its_codes_from_the_cache() {
     let encoder = root().join("models/siskin-en");
     let settings = Settings {
         modes: vec![Mode::Words, Mode::Table, Mode::Full],
-        baselines: vec![Baseline::Bm25, Baseline::Dense, Baseline::Hybrid],
+        baselines: ALL_BASELINES.to_vec(),
         encoder: Some(encoder.clone()),
         baseline_encoder: Some(encoder),
         cache: Some(cache.path().to_owned()),
@@ -123,7 +143,8 @@ fn all_systems_answer_and_a_second_run_takes_its_codes_from_the_cache() {
         .iter()
         .map(|system| system.name.as_str())
         .collect();
-    assert_eq!(names, ["words", "table", "full", "bm25", "dense", "hybrid"]);
+    let all = ["words", "table", "full", "bm25", "dense", "hybrid", "uhd"];
+    assert_eq!(names, all);
     for system in &report.systems {
         assert!(system.mean().ndcg_at_10 > 0.6, "{}", report.table());
     }

@@ -37,14 +37,15 @@ pub fn run(arguments: &EvalArguments) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// All systems, unless some are named.
+/// All modes and what people use today, unless some are named.
 fn settings(arguments: &EvalArguments) -> Result<Settings> {
     let (mut modes, mut baselines) = (arguments.mode.clone(), arguments.baseline.clone());
     if modes.is_empty() && baselines.is_empty() {
         (modes, baselines) = (ALL_MODES.to_vec(), ALL_BASELINES.to_vec());
     }
-    let asks_network = modes.iter().any(|mode| *mode != Mode::Words);
-    let asks_vectors = baselines.iter().any(|baseline| *baseline != Baseline::Bm25);
+    let asks_codes = baselines.contains(&Baseline::Uhd);
+    let asks_network = asks_codes || modes.iter().any(|mode| *mode != Mode::Words);
+    let asks_vectors = baselines.iter().any(|baseline| baseline.compares_vectors());
     if arguments.query_encoder.is_some() && !modes.contains(&Mode::Full) {
         bail!("--query-encoder reads the queries of mode full alone: add it to --mode");
     }
@@ -88,5 +89,9 @@ impl Observer for Watcher {
 
     fn note(&self, text: &str) {
         self.bar.suspend(|| self.talk.problem(text));
+    }
+
+    fn remark(&self, text: &str) {
+        self.bar.suspend(|| self.talk.remark(text));
     }
 }
