@@ -145,8 +145,8 @@ Examples:
 
 Modes: words (words only), table (words and meaning, no network), full (the network reads the
 query). With --json: {\"query\",\"mode\",\"took_ms\",\"total\",\"results\":[{\"url\",\"title\",
-\"heading\",\"excerpt\",\"score\",\"matches\":[{\"kind\",\"query\",\"text\"}],\"sections\":
-[{\"url\",\"heading\",\"excerpt\",\"matches\"}]}],\"suggestions\"}")]
+\"heading\",\"excerpt\",\"score\",\"matches\":[{\"kind\",\"query\",\"text\"}],\"meta\",\"filters\",
+\"sections\":[{\"url\",\"heading\",\"excerpt\",\"matches\"}]}],\"suggestions\",\"facets\"}")]
 pub struct SearchArguments {
     /// Folder with siskin.json, or the site's folder.
     #[arg(value_name = "BUNDLE")]
@@ -307,7 +307,7 @@ pub struct EvalSiteArguments {
 Examples:
   siskin inspect public
   siskin inspect public --html codes.html
-  siskin inspect public/siskin/dense-0123456789.bin --json")]
+  siskin inspect public/siskin/codes-a2b3c4.bin --json")]
 pub struct InspectArguments {
     /// Folder with siskin.json, the site's folder, one .bin file, or an encoder's folder.
     #[arg(value_name = "PATH")]

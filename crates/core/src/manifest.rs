@@ -268,7 +268,7 @@ pub struct Weights {
     pub dense: f32,
     /// Weight of how much a page's codes are like those of the best pages.
     pub feedback: f32,
-    /// Of the query's dimensions so many count, the strongest first.
+    /// Of the query's dimensions in a UHD bucket so many count, the rarest first.
     pub query_k: usize,
 }
 
