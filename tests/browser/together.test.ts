@@ -91,8 +91,9 @@ test("both sites' pages come in turn, with links, sections, facets and “Show m
       assert.equal(new Set(all).size, 12);
       assert.deepEqual(all.slice(0, 6), first);
       await kinds.first().click();
-      await tab.groups.nth(6).waitFor({ state: "detached" });
-      assert.ok((await paths(tab)).every((path) => /[02468]\.html$/.test(path)));
+      // A slow machine draws the list in parts, with pages of the older one below.
+      await tab.groups.filter({ hasText: /Train [13579]/ }).first().waitFor({ state: "detached" });
+      assert.equal((await paths(tab)).length, 6);
       await tab.ask("night boat to the islands");
       assert.equal(siteOf((await paths(tab))[0] ?? ""), "blog");
       const link = await tab.options.first().getAttribute("href");
