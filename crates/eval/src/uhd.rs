@@ -5,10 +5,11 @@
 //!
 //! - the encoder's own, whose inputs are token vectors: of a passage the 68 dimensions with the largest
 //!   activation, summed over its tokens, and of a query 64;
-//! - one on the mean of a text's token vectors, of n = 2,048. It has nothing to ship: its rows are those of
-//!   four Hadamard matrices with random signs, as near to random projections as makes no difference here (their
-//!   winners: Dasgupta, Stevens and Navlakha, "A neural algorithm for a fundamental computing problem", Science
-//!   2017). A passage has 64 winners and a query 340; passages are centred on their mean, queries on that of queries.
+//! - one on the pooled vector of a text, the same that becomes one-bit codes, of n = 2,048. It has nothing to
+//!   ship: its rows are those of four Hadamard matrices with random signs, as near to random projections as makes no
+//!   difference here (their winners: Dasgupta, Stevens and Navlakha, "A neural algorithm for a fundamental computing
+//!   problem", Science 2017). A passage has 64 winners and a query 340; passages are centred on their mean, queries
+//!   on that of queries.
 
 use std::collections::BTreeMap;
 
@@ -25,19 +26,19 @@ use crate::collection::EncodedPassages;
 const TOKEN_K: usize = 68;
 /// Dimensions of a query in a bucket of token vectors.
 const TOKEN_QUERY_K: usize = 64;
-/// Dimensions of the bucket of the mean vector.
-const MEAN_N: usize = 2048;
+/// Dimensions of the bucket of pooled vectors.
+const POOLED_N: usize = 2048;
 /// Dimensions of a passage in it.
-const MEAN_K: usize = 64;
+const POOLED_K: usize = 64;
 /// Dimensions of a query in it.
-const MEAN_QUERY_K: usize = 340;
+const POOLED_QUERY_K: usize = 340;
 /// Weight of that bucket, the others' being 1.
-const MEAN_WEIGHT: f32 = 0.5;
+const POOLED_WEIGHT: f32 = 0.5;
 
 /// Passages by the dimensions of their codes.
 #[derive(Clone, Debug, Default)]
 pub struct UhdCodes {
-    /// The encoder's buckets, then that of the mean vector.
+    /// The encoder's buckets, then that of pooled vectors.
     buckets: Vec<Bucket>,
     /// `[passages]`: the page of each.
     pages: Vec<usize>,
@@ -62,8 +63,8 @@ impl UhdCodes {
                 .zip(&mean)
                 .map(|(x, m)| x - m)
                 .collect();
-            let of_mean = winners(&centred, MEAN_K);
-            of_tokens.chain([of_mean]).collect()
+            let of_pooled = winners(&centred, POOLED_K);
+            of_tokens.chain([of_pooled]).collect()
         });
         let codes: Vec<Vec<Vec<u32>>> = codes.collect();
         let mut buckets = vec![Bucket::new(); token_buckets + 1];
@@ -102,8 +103,8 @@ impl UhdCodes {
             let strongest = top::by_score(code.iter().copied()).into_iter();
             (strongest.take(TOKEN_QUERY_K).collect(), 1.0)
         });
-        let of_mean = (winners(&query.dense, MEAN_QUERY_K), MEAN_WEIGHT);
-        let codes: Vec<(Vec<u32>, f32)> = of_tokens.chain([of_mean]).collect();
+        let of_pooled = (winners(&query.dense, POOLED_QUERY_K), POOLED_WEIGHT);
+        let codes: Vec<(Vec<u32>, f32)> = of_tokens.chain([of_pooled]).collect();
         for (bucket, (code, weight)) in self.buckets.iter().zip(codes) {
             for list in code.iter().filter_map(|dimension| bucket.get(dimension)) {
                 let value = weight * rarity(self.pages.len(), list.len()).sqrt();
@@ -132,7 +133,7 @@ fn mean(encoded: &EncodedPassages) -> Vec<f32> {
     sum.into_iter().map(|sum| (sum / count) as f32).collect()
 }
 
-/// The `k` dimensions of the bucket of the mean vector that a vector activates most (eq. 3).
+/// The `k` dimensions of the bucket of pooled vectors that a vector activates most (eq. 3).
 fn winners(vector: &[f32], k: usize) -> Vec<u32> {
     let activations = activations(vector);
     let mut winners = top::by_score((0..).zip(activations));
@@ -156,7 +157,7 @@ fn activations(vector: &[f32]) -> Vec<f32> {
         transform(&mut values);
         values
     };
-    (0..MEAN_N.div_ceil(width)).flat_map(block).collect()
+    (0..POOLED_N.div_ceil(width)).flat_map(block).collect()
 }
 
 /// Walsh–Hadamard transform in place; the length is a power of two.
@@ -246,15 +247,15 @@ mod tests {
             .map(|(x, i)| x + 0.05 * (i as f32).cos())
             .collect();
         let opposite: Vec<f32> = vector.iter().map(|x| -x).collect();
-        let own = winners(&vector, MEAN_K);
+        let own = winners(&vector, POOLED_K);
         let shared = |other: &[f32]| {
-            let other = winners(other, MEAN_QUERY_K);
+            let other = winners(other, POOLED_QUERY_K);
             own.iter()
                 .filter(|dimension| other.contains(dimension))
                 .count()
         };
-        assert_eq!(own.len(), MEAN_K);
-        assert_eq!(shared(&near), MEAN_K);
+        assert_eq!(own.len(), POOLED_K);
+        assert_eq!(shared(&near), POOLED_K);
         assert_eq!(shared(&opposite), 0);
     }
 
@@ -266,7 +267,7 @@ mod tests {
             activations(&unit)
         };
         let (first, second) = (row(0), row(1));
-        assert_eq!(first.len(), MEAN_N);
+        assert_eq!(first.len(), POOLED_N);
         assert!(first.iter().all(|x| x.abs() == 1.0));
         let product: f32 = first.iter().zip(&second).map(|(a, b)| a * b).sum();
         assert_eq!(product, 0.0, "columns are orthogonal");
@@ -275,7 +276,7 @@ mod tests {
     #[test]
     fn bytes_are_those_of_the_posting_lists() {
         let bytes = codes().bytes_per_passage();
-        // 64 dimensions of the mean vector and one of the tokens, few of them shared.
-        assert!((65.0..200.0).contains(&bytes), "{bytes}");
+        // At most 65 lists a passage, each with a byte for its length and one for its passages.
+        assert!((65.0..=130.0).contains(&bytes), "{bytes}");
     }
 }
