@@ -162,10 +162,8 @@ impl<'a> Site<'a> {
         Some(sum)
     }
 
-    /// What a word means, its neighbours aside, with `most_pages` at most; `None` when the vocabulary
-    /// cannot build it.
-    pub(crate) fn meaning(&self, word: &str, most_pages: usize) -> Option<Meaning> {
-        let row = self.row(word)?;
+    /// What a word with this row means, its neighbours aside, with `most_pages` at most.
+    pub(crate) fn meaning(&self, word: &str, row: Vec<f32>, most_pages: usize) -> Meaning {
         let dense = DenseQuery::new(&row);
         let weight = length(&row) / self.mean_length.max(f32::MIN_POSITIVE);
         let mut scores = self.dense_scores(&dense);
@@ -178,11 +176,11 @@ impl<'a> Site<'a> {
                 *score += UHD_SHARE * overlap / overlaps.deviation;
             }
         }
-        Some(Meaning {
+        Meaning {
             row,
             pages: PageList::of_scores(best(&scores, listed_pages(self.codes.len(), most_pages))),
             neighbours: Vec::new(),
-        })
+        }
     }
 
     fn dense_scores(&self, dense: &DenseQuery) -> Vec<f32> {

@@ -6,13 +6,14 @@
 //! ```
 
 use crate::bytes::{Reader, Result, Writer};
+use std::collections::BTreeMap;
 
 /// A two-bit value is its row's mean magnitude times this, when small …
 const SMALL: f32 = 0.45;
 /// … or times this, when large.
 const LARGE: f32 = 1.55;
 
-/// What the encoder knows of every word piece, before a site blends in its own statistics.
+/// What the encoder knows of words and of every word piece, before a site blends in its own statistics.
 ///
 /// `pieces` is the size of the vocabulary, `dim` the width of the dense vector.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,6 +28,9 @@ pub struct GenericRows {
     pub generic: Vec<Vec<UhdRow>>,
     /// Per bucket: the winners of the piece encoded alone, the same form, at most 4.
     pub alone: Vec<Vec<UhdRow>>,
+    /// Words of the encoder's language that the vocabulary has only in parts, in lower case, one of
+    /// each stem, with rows of their own, `[dim]` each: a sum of pieces' rows seldom says what they mean.
+    pub words: BTreeMap<String, Vec<f32>>,
 }
 
 /// How passage token vectors are pooled into one vector while indexing:

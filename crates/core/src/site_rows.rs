@@ -323,6 +323,7 @@ mod tests {
             static_rows: vec![1.0, 0.0, 0.9, 0.1, -1.0, 0.2],
             generic: vec![vec![vec![], vec![(7, 1.0)], vec![]]],
             alone: vec![vec![vec![], vec![(8, 1.0)], vec![]]],
+            words: BTreeMap::new(),
         }
     }
 

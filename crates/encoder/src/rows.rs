@@ -1,4 +1,4 @@
-//! `rows.safetensors`: static rows, generic rows and the pooling of passages.
+//! `rows.safetensors`: static rows, rows of words, generic rows and the pooling of passages.
 //!
 //! ```text
 //! static_rows            U8  [pieces, dim / 2]  two 4-bit values a byte, low one first
@@ -7,9 +7,14 @@
 //! generic_{j}.weights    F16 [pieces, 16]       0 = unused entry
 //! alone_{j}.dimensions   U16 or U32 [pieces, 4]
 //! alone_{j}.weights      F16 [pieces, 4]
+//! words.text             U8  [bytes]            words that have rows of their own, a line each; absent = none
+//! words.rows             U8  [words, dim / 2]   as static_rows
+//! words.scale            F16 [words]
 //! pooling.attention      F32 [dim]              absent = plain mean
 //! pooling.bias           F16 [pieces]
 //! ```
+
+use std::collections::BTreeMap;
 
 use half::f16;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -32,9 +37,10 @@ pub(crate) fn generic_rows(bytes: &[u8], manifest: &Manifest) -> Result<GenericR
     };
     Ok(GenericRows {
         dim: manifest.dim,
-        static_rows: static_rows(&tensors, &scales, manifest.dim)?,
+        static_rows: unpacked(&tensors, "static_rows", &scales, manifest.dim)?,
         generic: per_bucket("generic")?,
         alone: per_bucket("alone")?,
+        words: word_rows(&tensors, manifest.dim)?,
     })
 }
 
@@ -57,10 +63,28 @@ fn open(bytes: &[u8]) -> Result<SafeTensors<'_>> {
         .map_err(|error| EncoderError::unfit(ROWS_FILE, error.to_string()))
 }
 
-/// `[pieces, dim]` from packed 4-bit values.
-fn static_rows(tensors: &SafeTensors<'_>, scales: &[f32], dim: usize) -> Result<Vec<f32>> {
-    let packed = typed(tensors, "static_rows", &[Dtype::U8])?;
-    check_length("static_rows", packed.data().len() * 2, scales.len() * dim)?;
+/// Rows of words; none if the file has none.
+fn word_rows(tensors: &SafeTensors<'_>, dim: usize) -> Result<BTreeMap<String, Vec<f32>>> {
+    if tensors.tensor("words.text").is_err() {
+        return Ok(BTreeMap::new());
+    }
+    let text = typed(tensors, "words.text", &[Dtype::U8])?;
+    let text = std::str::from_utf8(text.data())
+        .map_err(|error| EncoderError::unfit(ROWS_FILE, format!("words.text: {error}")))?;
+    let words: Vec<&str> = text.lines().collect();
+    let scales = f16s(tensors, "words.scale")?;
+    check_length("words.scale", scales.len(), words.len())?;
+    let rows = unpacked(tensors, "words.rows", &scales, dim)?;
+    let words = words.into_iter().map(str::to_owned);
+    Ok(words
+        .zip(rows.chunks(dim.max(1)).map(<[f32]>::to_vec))
+        .collect())
+}
+
+/// `[rows, dim]` from packed 4-bit values, one scale a row.
+fn unpacked(tensors: &SafeTensors<'_>, name: &str, scales: &[f32], dim: usize) -> Result<Vec<f32>> {
+    let packed = typed(tensors, name, &[Dtype::U8])?;
+    check_length(name, packed.data().len() * 2, scales.len() * dim)?;
     let rows = packed.data().chunks_exact((dim / 2).max(1)).zip(scales);
     let value = |four_bits: u8, scale: f32| (f32::from(four_bits) - 7.5) * scale;
     Ok(rows
@@ -152,7 +176,6 @@ fn check_length(name: &str, found: usize, expected: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn f16_bytes(values: &[f32]) -> Vec<u8> {
         values
@@ -174,7 +197,7 @@ mod tests {
         values.iter().flat_map(bytes_of).collect()
     }
 
-    /// Two pieces, `dim` 4, two generic entries and one lone entry a piece.
+    /// Two pieces, one word, `dim` 4, two generic entries and one lone entry a piece.
     fn file(without: &str) -> Vec<u8> {
         use Dtype::{F16, F32, U8, U16, U32};
         let attention = bytes(&[1f32, 2.0, 3.0, 4.0], |x| x.to_le_bytes());
@@ -188,6 +211,9 @@ mod tests {
             ("generic_0.weights", F16, vec![2, 2], weights),
             ("alone_0.dimensions", U16, vec![2, 1], alone),
             ("alone_0.weights", F16, vec![2, 1], f16_bytes(&[0.25, 0.0])),
+            ("words.text", U8, vec![7], b"errand\n".to_vec()),
+            ("words.rows", U8, vec![1, 2], vec![0x0f, 0xf0]),
+            ("words.scale", F16, vec![1], f16_bytes(&[0.5])),
             ("pooling.attention", F32, vec![4], attention),
             ("pooling.bias", F16, vec![2], f16_bytes(&[0.5, -0.5])),
         ];
@@ -221,6 +247,19 @@ mod tests {
         assert_eq!(pooling.bias, [0.5, -0.5]);
         let plain = passage_pooling(&file("pooling.attention"), &manifest()).unwrap();
         assert_eq!(plain, PassagePooling::default());
+    }
+
+    #[test]
+    fn words_have_rows_of_their_own_or_there_are_none() {
+        let words = generic_rows(&file(""), &manifest()).unwrap().words;
+        let expected = [("errand".to_owned(), vec![3.75, -3.75, -3.75, 3.75])];
+        assert_eq!(words, BTreeMap::from(expected));
+        let plain = generic_rows(&file("words.text"), &manifest()).unwrap();
+        assert_eq!(plain.words, BTreeMap::new());
+        for name in ["words.rows", "words.scale"] {
+            let error = generic_rows(&file(name), &manifest()).unwrap_err();
+            assert!(error.to_string().contains(name), "{error}");
+        }
     }
 
     #[test]

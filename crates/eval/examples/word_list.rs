@@ -1,5 +1,5 @@
-//! Writes `crates/core/src/build/english_words.txt`: words that a vocabulary of word pieces has only in parts,
-//! and that readers may use all the same.
+//! Writes `crates/train/src/words/english.txt`: words that a vocabulary of word pieces has only in parts, and that
+//! readers may use all the same. `siskin-train words` gives an encoder their rows.
 //!
 //! ```text
 //! cargo run --release -p siskin-eval --example word_list -- ENCODER WORDS COLLECTION…

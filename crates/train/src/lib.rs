@@ -1,8 +1,8 @@
 //! Trains UHD-BERT encoders with candle and exports them.
 //!
 //! The crate is the inside of the binary `siskin-train`, so it reports errors through `anyhow`.
-//! Of Siskin's other crates it knows the one that reads sites, for [`pairs`]. What it writes is a folder
-//! of files with golden vectors, and the encoder crate reads that.
+//! Of Siskin's other crates it knows the one that reads sites, for [`pairs`], and the one that reads encoders, for
+//! [`words`]. What it writes is a folder of files with golden vectors, and the encoder crate reads that.
 //!
 //! * [`bert`], [`tokenize`], [`encode`], [`wta`]: the network, from text to winners.
 //! * [`base`], [`fetch`], [`collection`], [`checkpoint`]: the files that come in and those that go out.
@@ -13,6 +13,7 @@
 //! * [`adapt`]: all steps for one site.
 //! * [`experiments`]: the paper's tables and figures on cached token vectors.
 //! * [`measure`], [`export`], [`onnx`], [`rows`]: what a checkpoint is worth, and what is made of it.
+//! * [`words`]: rows of whole words for an encoder that was exported.
 
 pub mod adapt;
 pub mod base;
@@ -41,4 +42,5 @@ pub mod rows;
 pub mod sample;
 pub mod tokenize;
 mod weighting;
+pub mod words;
 pub mod wta;

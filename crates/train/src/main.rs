@@ -3,7 +3,9 @@
 #![allow(clippy::print_stdout, reason = "a table is the result of the command")]
 
 use clap::{Parser, Subcommand};
-use siskin_train::{adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, rows};
+use siskin_train::{
+    adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, rows, words,
+};
 
 /// Trains Siskin's encoder and exports it.
 #[derive(Parser, Debug)]
@@ -36,6 +38,8 @@ enum Step {
     Experiments(experiments::Args),
     /// Write the encoder folder: ONNX, tokenizer, rows, golden vectors.
     Export(export::Args),
+    /// Give an exported encoder rows for words that its vocabulary has only in parts.
+    Words(words::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -54,5 +58,6 @@ fn main() -> anyhow::Result<()> {
         Step::Adapt(args) => adapt::run(&args),
         Step::Experiments(args) => experiments::run(&args),
         Step::Export(args) => export::run(&args),
+        Step::Words(args) => words::run(&args),
     }
 }

@@ -265,7 +265,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The bundle. `generic` are the encoder's rows for the pieces of `vocabulary`.
+    /// The bundle. `generic` are the encoder's rows for words and the pieces of `vocabulary`.
     ///
     /// # Errors
     /// [`Error::Build`] when no page was added or the rows do not fit the vocabulary.
@@ -277,6 +277,7 @@ impl Builder {
         }
         if generic.dim != self.encoder.dim
             || generic.static_rows.len() != vocabulary.len() * generic.dim
+            || generic.words.values().any(|row| row.len() != generic.dim)
         {
             return Err(Error::Build {
                 reason: "the encoder's rows do not fit its vocabulary".to_owned(),

@@ -36,6 +36,8 @@ pub(super) struct SiteCodes<'a> {
     pub(super) buckets: Vec<Bucket>,
     pub(super) static_rows: Vec<f32>,
     pub(super) uhd_rows: Vec<Vec<UhdRow>>,
+    /// Rows of words that the vocabulary has only in parts; see [`GenericRows::words`].
+    pub(super) word_rows: &'a BTreeMap<String, Vec<f32>>,
 }
 
 impl<'a> SiteCodes<'a> {
@@ -43,7 +45,7 @@ impl<'a> SiteCodes<'a> {
     pub(super) fn new(
         builder: &'a Builder,
         vocabulary: &'a Vocabulary,
-        generic: &GenericRows,
+        generic: &'a GenericRows,
     ) -> Self {
         let dim = builder.encoder.dim;
         let mean = builder.site_rows.mean();
@@ -74,6 +76,7 @@ impl<'a> SiteCodes<'a> {
             uhd_rows: (0..buckets)
                 .map(|bucket| builder.site_rows.uhd_rows(bucket, generic))
                 .collect(),
+            word_rows: &generic.words,
             order,
         }
     }

@@ -27,9 +27,6 @@ const KEYS_PER_COMMON_KEY: usize = 8;
 const MOST_COMMON_KEYS: usize = 6_000;
 /// Words of a query that was sampled, at most.
 const WORDS_OF_A_SAMPLED_QUERY: usize = 4;
-/// English words that a vocabulary of word pieces has only in parts, one of each stem, a line each
-/// (`crates/eval/examples/word_list.rs`).
-const ENGLISH_WORDS: &str = include_str!("english_words.txt");
 
 /// Entries by key.
 #[derive(Debug)]
@@ -188,7 +185,8 @@ impl<'a> SiteCodes<'a> {
         (0..SAMPLED_QUERIES).map(query).collect()
     }
 
-    /// Words of the vocabulary that the site never uses, and English ones that it has only in parts.
+    /// Words of the vocabulary that the site never uses, and, on a site of English, words that the
+    /// encoder knows though its vocabulary has them only in parts.
     fn foreign_words(&self, postings: &BTreeMap<&str, PageList>) -> Vec<&'a str> {
         let known = self.builder.lexical.words();
         let is_foreign = |piece: &&str| {
@@ -199,13 +197,11 @@ impl<'a> SiteCodes<'a> {
         let pieces = self.vocabulary.pieces().iter().map(String::as_str);
         let whole = pieces.filter(is_foreign);
         let stemming = self.builder.options.stemming;
-        let in_parts = match stemming {
-            Stemming::English => ENGLISH_WORDS.lines(),
-            Stemming::None => "".lines(),
-        };
         let analyzer = Analyzer::new(stemming);
         let has_stem = |word: &&str| postings.contains_key(analyzer.stem(word).as_str());
-        let in_parts = in_parts.filter(|word| is_foreign(word) && !has_stem(word));
+        let in_parts = self.word_rows.keys().map(String::as_str);
+        let in_parts = in_parts
+            .filter(|word| stemming == Stemming::English && is_foreign(word) && !has_stem(word));
         let words: BTreeSet<&str> = whole.chain(in_parts).collect();
         words.into_iter().collect()
     }
@@ -218,9 +214,9 @@ impl<'a> SiteCodes<'a> {
     ) -> BTreeMap<&'a str, Entry> {
         let words = self.foreign_words(postings);
         let entries = crate::parallel::map(words.len(), |i| {
-            let mut meaning = site.meaning(words[i], MOST_LISTED_PAGES)?;
-            let pieces = self.vocabulary.encode_word(words[i]);
-            say_as_one_word(&mut meaning, pieces.map_or(1, |pieces| pieces.len()));
+            let own = self.word_rows.get(words[i]).cloned();
+            let row = own.or_else(|| site.row(words[i]))?;
+            let mut meaning = site.meaning(words[i], row, MOST_LISTED_PAGES);
             let near = neighbourhood.of(&meaning.row, words[i]);
             meaning.neighbours = near
                 .iter()
@@ -240,14 +236,6 @@ impl<'a> SiteCodes<'a> {
     }
 }
 
-/// Shortens the sum of several pieces' rows to about the length of one: by the root of their number, as if they
-/// pointed each its own way. Of a word that the site never uses nothing else says how much it means.
-fn say_as_one_word(meaning: &mut Meaning, pieces: usize) {
-    let share = 1.0 / (pieces.max(1) as f32).sqrt();
-    meaning.row.iter_mut().for_each(|value| *value *= share);
-    meaning.pages.scale *= share;
-}
-
 fn meanings<'b>(
     site: &Site<'_>,
     neighbourhood: &Neighbourhood<'_>,
@@ -265,7 +253,7 @@ fn meanings<'b>(
             true => MOST_LISTED_PAGES_OF_FREQUENT_WORDS,
             false => MOST_LISTED_PAGES,
         };
-        let mut meaning = site.meaning(word, most_pages)?;
+        let mut meaning = site.meaning(word, site.row(word)?, most_pages);
         let near = neighbourhood.of(&meaning.row, term).into_iter();
         meaning.neighbours = near
             .map(|(near, _, cosine)| (near.to_owned(), cosine))
@@ -291,20 +279,4 @@ fn neighbourhood<'b>(site: &Site<'_>, words: &[(&'b str, &'b str, u32)]) -> Neig
     frequent.truncate(MAX_NEIGHBOUR_WORDS);
     let with_row = |(word, term, _): (&'b str, &'b str, u32)| Some((word, term, site.row(word)?));
     Neighbourhood::new(frequent.into_iter().filter_map(with_row).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn english_words_are_in_order_and_one_of_each_stem() {
-        let words: Vec<&str> = ENGLISH_WORDS.lines().collect();
-        assert!(words.is_sorted());
-        let analyzer = Analyzer::new(Stemming::English);
-        let stems: HashSet<String> = words.iter().map(|word| analyzer.stem(word)).collect();
-        assert_eq!(stems.len(), words.len());
-        let is_word = |word: &&str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
-        assert!(words.iter().all(is_word));
-    }
 }

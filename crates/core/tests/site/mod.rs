@@ -124,21 +124,23 @@ pub fn bundle_of(
         shards,
         ..BuildOptions::default()
     };
-    build(pages, options, weight, &[])
+    build(pages, options, weight, &[], &[])
 }
 
-/// The same with further pieces in the vocabulary, each of which means what a word of [`WORDS`] does.
-pub fn bundle_with_pieces(
+/// The same with further pieces in the vocabulary and with words of several pieces, each of which means what a word
+/// of [`WORDS`] does.
+pub fn bundle_with_words(
     pages: &[PageWords],
     stemming: Stemming,
     pieces: &[(&str, usize)],
+    words: &[(&str, usize)],
 ) -> Result<Bundle> {
     let options = BuildOptions {
         shards: tiny_shards(),
         stemming,
         ..BuildOptions::default()
     };
-    build(pages, options, |_| Weight::default(), pieces)
+    build(pages, options, |_| Weight::default(), pieces, words)
 }
 
 fn build(
@@ -146,6 +148,7 @@ fn build(
     options: BuildOptions,
     weight: impl Fn(usize) -> Weight,
     pieces: &[(&str, usize)],
+    words_in_parts: &[(&str, usize)],
 ) -> Result<Bundle> {
     let encoder = EncoderInfo {
         dim: DIM,
@@ -167,6 +170,10 @@ fn build(
         static_rows: rows.collect(),
         generic: vec![vec![vec![(7, 1.0)]; vocabulary.len()]],
         alone: vec![vec![vec![(40, 1.0)]; vocabulary.len()]],
+        words: words_in_parts
+            .iter()
+            .map(|&(word, meaning)| (word.to_owned(), vector(meaning)))
+            .collect(),
     };
     let vocabulary: Vec<String> = vocabulary
         .iter()

@@ -1,8 +1,10 @@
 //! `encoder.json`, as docs/format.md specifies it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use serde::Serialize;
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::Bucket;
 use crate::onnx::Quantization;
@@ -11,12 +13,12 @@ use crate::onnx::Quantization;
 pub const FORMAT: u32 = 1;
 
 /// The content of `encoder.json`.
-#[derive(Serialize)]
+#[derive(Deserialize, Serialize)]
 pub struct Manifest {
     pub format: u32,
     pub name: String,
-    pub base: &'static str,
-    pub licence: &'static str,
+    pub base: String,
+    pub licence: String,
     pub quantization: Quantization,
     pub dim: usize,
     pub max_tokens: usize,
@@ -28,8 +30,21 @@ pub struct Manifest {
     pub training: serde_json::Value,
 }
 
+impl Manifest {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is of another format.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes =
+            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        serde_json::from_slice(&bytes)
+            .with_context(|| format!("{} is not what export writes", path.display()))
+    }
+}
+
 /// Length and SHA-256 (lower-case hexadecimal) of one file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct File {
     pub bytes: u64,
     pub sha256: String,

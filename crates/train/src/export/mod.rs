@@ -19,9 +19,9 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use crate::onnx::{self, Quantization};
-use folder::Folder;
+pub(crate) use folder::Folder;
 use golden::Golden;
-use manifest::Manifest;
+pub(crate) use manifest::Manifest;
 use source::Source;
 
 /// Arguments of `siskin-train export`.
@@ -138,8 +138,8 @@ fn manifest(
     Ok(Manifest {
         format: manifest::FORMAT,
         name: folder.name().to_owned(),
-        base: "all-MiniLM-L6-v2",
-        licence: "Apache-2.0",
+        base: "all-MiniLM-L6-v2".to_owned(),
+        licence: "Apache-2.0".to_owned(),
         quantization: args.quantization,
         dim,
         max_tokens: source.max_tokens,

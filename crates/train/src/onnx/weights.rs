@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use candle_core::{DType, Tensor};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::graph::{Graph, int, to_float};
 
 /// How weight matrices and the embedding table are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantization {
     /// 32-bit floats.

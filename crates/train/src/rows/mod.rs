@@ -15,13 +15,13 @@ mod encode;
 mod kept;
 mod material;
 mod network;
-mod pack;
+pub(crate) mod pack;
 mod pooling;
 mod ranking;
 mod report;
 pub mod texts;
 mod unseen;
-mod vector;
+pub(crate) mod vector;
 
 use std::path::PathBuf;
 

@@ -14,6 +14,8 @@ use safetensors::tensor::{Dtype, TensorView, serialize};
 /// Names of the tensors of static rows.
 const STATIC_ROWS: &str = "static_rows";
 const STATIC_SCALE: &str = "static_scale";
+/// Beginning of the names of tensors of words.
+pub const WORDS: &str = "words.";
 /// Beginnings of the names of tables; the bucket's number follows.
 const GENERIC: &str = "generic_";
 const ALONE: &str = "alone_";
@@ -133,6 +135,14 @@ pub fn write(rows: &RowsFile, path: &Path) -> Result<()> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write_tensors(tensors: &[Tensor], path: &Path) -> Result<()> {
+    std::fs::write(path, bytes(tensors)?).with_context(|| format!("writing {}", path.display()))
+}
+
+/// Tensors as the bytes of a file.
+///
+/// # Errors
+/// When a tensor's shape does not fit its bytes.
+pub fn bytes(tensors: &[Tensor]) -> Result<Vec<u8>> {
     let views: Result<Vec<(&str, TensorView)>> = tensors
         .iter()
         .map(|t| {
@@ -142,8 +152,7 @@ pub fn write_tensors(tensors: &[Tensor], path: &Path) -> Result<()> {
             ))
         })
         .collect();
-    let bytes = serialize(views?, None)?;
-    std::fs::write(path, bytes).with_context(|| format!("writing {}", path.display()))
+    Ok(serialize(views?, None)?)
 }
 
 /// The tensors of a rows' file, tables of dimensions left out.
@@ -151,12 +160,21 @@ pub fn write_tensors(tensors: &[Tensor], path: &Path) -> Result<()> {
 /// # Errors
 /// When the file cannot be read.
 pub fn read_all_but_tables(path: &Path) -> Result<Vec<Tensor>> {
+    read_all_but(path, |name| {
+        name.starts_with(GENERIC) || name.starts_with(ALONE)
+    })
+}
+
+/// The tensors of a rows' file but those of some names.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_all_but(path: &Path, left_out: impl Fn(&str) -> bool) -> Result<Vec<Tensor>> {
     let cannot = || format!("cannot read rows {}", path.display());
     let bytes = std::fs::read(path).with_context(cannot)?;
     let file = SafeTensors::deserialize(&bytes).with_context(cannot)?;
-    let is_table = |name: &str| name.starts_with(GENERIC) || name.starts_with(ALONE);
-    let others = file.iter().filter(|(name, _)| !is_table(name));
-    let tensors = others.map(|(name, view)| Tensor {
+    let kept = file.iter().filter(|(name, _)| !left_out(name));
+    let tensors = kept.map(|(name, view)| Tensor {
         name: name.to_owned(),
         dtype: view.dtype(),
         shape: view.shape().to_vec(),
@@ -188,6 +206,34 @@ pub fn read_static_rows(path: &Path, dim: usize) -> Result<Vec<f32>> {
         scales: pairs.iter().map(|pair| f16::from_le_bytes(*pair)).collect(),
     };
     Ok(unpack(&packed, dim))
+}
+
+/// The tensors of words and their rows of `dim` values.
+pub fn word_tensors(words: &[&str], rows: &PackedRows, dim: usize) -> [Tensor; 3] {
+    let text: Vec<u8> = words
+        .iter()
+        .flat_map(|word| [word.as_bytes(), b"\n"].concat())
+        .collect();
+    let named = |name: &str| format!("{WORDS}{name}");
+    [
+        Tensor {
+            name: named("text"),
+            dtype: Dtype::U8,
+            shape: vec![text.len()],
+            bytes: text,
+        },
+        Tensor {
+            name: named("rows"),
+            dtype: Dtype::U8,
+            shape: vec![words.len(), dim / 2],
+            bytes: rows.nibbles.clone(),
+        },
+        half_tensor(
+            &named("scale"),
+            vec![words.len()],
+            rows.scales.iter().copied(),
+        ),
+    ]
 }
 
 /// The tensors of the tables of all buckets.

@@ -3,61 +3,10 @@
 
 use rayon::prelude::*;
 
-use super::vector::add_scaled;
-use crate::linear::solve;
+use crate::linear::Map;
 
-/// Strength of the ridge, as a part of the mean diagonal.
-const RIDGE: f32 = 0.01;
 /// Occurrences at which the trained row and the mapped one count equally.
 const EVEN: f32 = 2.0;
-
-/// A linear map of vectors.
-struct Map {
-    /// Row `i` is the image of unit vector `i`.
-    rows: Vec<Vec<f32>>,
-}
-
-impl Map {
-    /// The map that brings `inputs` (`[rows, dim]`) closest to `outputs` in squared distance,
-    /// each row counting by its weight.
-    fn fit(inputs: &[f32], outputs: &[f32], weights: &[f32], dim: usize) -> Self {
-        let mut gram = weighted_products(inputs, inputs, weights, dim);
-        let diagonal = gram.iter().enumerate().filter_map(|(i, row)| row.get(i));
-        let ridge = RIDGE * diagonal.sum::<f32>() / dim as f32 + f32::MIN_POSITIVE;
-        for (i, row) in gram.iter_mut().enumerate() {
-            row.iter_mut().skip(i).take(1).for_each(|x| *x += ridge);
-        }
-        let cross = weighted_products(inputs, outputs, weights, dim);
-        Self {
-            rows: solve(gram, cross),
-        }
-    }
-
-    /// The image of `input`.
-    fn apply(&self, input: &[f32]) -> Vec<f32> {
-        let mut image = vec![0f32; self.rows.len()];
-        for (x, row) in input.iter().zip(&self.rows) {
-            add_scaled(&mut image, *x, row);
-        }
-        image
-    }
-}
-
-/// `Σ_r weight_r · left_rᵀ right_r`: `[dim, dim]`.
-fn weighted_products(left: &[f32], right: &[f32], weights: &[f32], dim: usize) -> Vec<Vec<f32>> {
-    let row = |i| {
-        let mut sum = vec![0f32; dim];
-        let factors = left.iter().skip(i).step_by(dim).zip(weights);
-        for ((x, weight), row) in factors
-            .zip(right.chunks(dim))
-            .filter(|((_, weight), _)| **weight > 0.0)
-        {
-            add_scaled(&mut sum, x * weight, row);
-        }
-        sum
-    };
-    (0..dim).into_par_iter().map(row).collect()
-}
 
 /// Where rows start before any weighting: the pieces' `own` unit vectors (`[pieces, dim]`) minus
 /// `mean`.

@@ -1,0 +1,134 @@
+//! `words` on an encoder of the tiny network: rows of words, and those who read queries for it.
+
+mod tiny;
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Parser;
+use serde_json::{Value, json};
+use siskin_encoder::Encoder;
+use siskin_train::{adapt, words};
+
+#[derive(Parser)]
+struct Adapt {
+    #[command(flatten)]
+    args: adapt::Args,
+}
+
+#[derive(Parser)]
+struct Words {
+    #[command(flatten)]
+    args: words::Args,
+}
+
+fn run(line: &str) -> Result<()> {
+    words::run(&Words::try_parse_from(line.split_whitespace())?.args)
+}
+
+fn json_of(path: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+/// An encoder of the tiny network, in whose vocabulary *yak* only ends words.
+fn write_encoder(folder: &Path) -> Result<()> {
+    let path = |name: &str| folder.join(name).display().to_string();
+    tiny::write_base(&folder.join("base"))?;
+    let tokenizer = folder.join("base/tokenizer.json");
+    let text = std::fs::read_to_string(&tokenizer)?;
+    std::fs::write(&tokenizer, text.replace("\"yak\"", "\"##yak\""))?;
+    tiny::write_collection(&folder.join("animals"), 60)?;
+    tiny::write_rows(&folder.join("released"), tiny::config().vocab_size)?;
+    let manifest = json!({
+        "name": "released", "dim": 8, "buckets": [{ "layer": 2, "n": 24, "k": 2 }],
+        "query_mean": vec![0.01; 8],
+    });
+    std::fs::write(folder.join("released/encoder.json"), manifest.to_string())?;
+    let (animals, released) = (path("animals"), path("released"));
+    let (base, zoo) = (path("base"), path("zoo"));
+    let line =
+        format!("adapt {animals} --from {released} --base {base} --out {zoo} --sample-tokens 300");
+    adapt::run(&Adapt::try_parse_from(line.split_whitespace())?.args)
+}
+
+#[test]
+fn an_encoder_gets_rows_of_words_and_its_students_follow() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    write_encoder(folder.path())?;
+    let (zoo, list) = (path("zoo"), path("words.txt"));
+    let (zoo_name, list_name) = (zoo.display(), list.display());
+    std::fs::write(&list, "antyak\nbeeyak\ncat\nzebra\n")?;
+    let before = Encoder::open(&zoo)?;
+    let pieces = before.generic_rows()?;
+    assert!(pieces.words.is_empty());
+    std::fs::create_dir(path("student"))?;
+    let mut manifest = json_of(&zoo.join("encoder.json"))?;
+    manifest["queries_for"] = json!(before.id());
+    let student = path("student/encoder.json");
+    std::fs::write(&student, manifest.to_string())?;
+    let line = format!(
+        "words {zoo_name} --words {list_name} --students {}",
+        path("student").display()
+    );
+    run(&line)?;
+
+    let after = Encoder::open(&zoo)?;
+    let rows = after.generic_rows()?;
+    let known: Vec<&str> = rows.words.keys().map(String::as_str).collect();
+    assert_eq!(
+        known,
+        ["antyak", "beeyak"],
+        "neither whole words nor others"
+    );
+    assert_ne!(rows.words["antyak"], rows.words["beeyak"]);
+    assert!(rows.words.values().all(|row| row.len() == 8));
+    assert_eq!(rows.static_rows, pieces.static_rows);
+    assert_eq!(rows.generic, pieces.generic);
+    assert_ne!(after.id(), before.id());
+    assert_eq!(json_of(&student)?["queries_for"], json!(after.id()));
+    let made = &json_of(&zoo.join("encoder.json"))?["training"]["words"];
+    assert_eq!(
+        (&made["words"], &made["fitted_on"]),
+        (&json!(2), &json!(23))
+    );
+
+    run(&line)?;
+    assert_eq!(Encoder::open(&zoo)?.id(), after.id(), "the same again");
+    Ok(())
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    write_encoder(folder.path())?;
+    let zoo = path("zoo");
+    let before = Encoder::open(&zoo)?;
+    std::fs::write(path("words.txt"), "antyak\nBeeYak\n")?;
+    std::fs::write(path("good.txt"), "antyak\n")?;
+    for (options, reason) in [
+        (
+            format!("--words {}", path("words.txt").display()),
+            "line 2: \"BeeYak\" is no word",
+        ),
+        (
+            format!("--words {}", path("none.txt").display()),
+            "cannot read",
+        ),
+        (
+            format!(
+                "--words {} --students {}",
+                path("good.txt").display(),
+                zoo.display()
+            ),
+            "reads queries for no encoder",
+        ),
+    ] {
+        let error = run(&format!("words {} {options}", zoo.display())).unwrap_err();
+        assert!(format!("{error:#}").contains(reason), "{error:#}");
+        assert_eq!(Encoder::open(&zoo)?.id(), before.id());
+        assert!(Encoder::open(&zoo)?.generic_rows()?.words.is_empty());
+    }
+    Ok(())
+}
