@@ -6,7 +6,7 @@
 //! - the encoder's own, whose inputs are token vectors: of a passage the 68 dimensions with the largest
 //!   activation, summed over its tokens, and of a query 64;
 //! - one on the pooled vector of a text, the same that becomes one-bit codes, of n = 2,048. It has nothing to
-//!   ship: its rows are those of four Hadamard matrices with random signs, as near to random projections as makes no
+//!   ship: its rows are those of Hadamard matrices (at 384 values: four) with random signs, as near to random projections as makes no
 //!   difference here (their winners: Dasgupta, Stevens and Navlakha, "A neural algorithm for a fundamental computing
 //!   problem", Science 2017). A passage has 64 winners and a query 340; passages are centred on their mean, queries
 //!   on that of queries.
@@ -85,7 +85,7 @@ impl UhdCodes {
         }
     }
 
-    /// Mean size of a passage's codes, as posting lists ([`postings`]).
+    /// Mean size of a passage's codes, as posting lists ([`postings`]) of the dimensions that occur.
     #[must_use]
     pub fn bytes_per_passage(&self) -> f64 {
         let mut writer = Writer::default();
@@ -271,6 +271,13 @@ mod tests {
         assert!(first.iter().all(|x| x.abs() == 1.0));
         let product: f32 = first.iter().zip(&second).map(|(a, b)| a * b).sum();
         assert_eq!(product, 0.0, "columns are orthogonal");
+        let vector: Vec<f32> = (0..384).map(|i| (i as f32 * 0.7).sin()).collect();
+        let activations = activations(&vector);
+        let blocks: Vec<&[f32]> = activations.chunks(512).collect();
+        for (block, next) in blocks.iter().zip(1..) {
+            let others = blocks.iter().skip(next);
+            assert!(others.into_iter().all(|other| other != block), "signs");
+        }
     }
 
     #[test]
