@@ -162,7 +162,8 @@ impl<'a> Site<'a> {
         Some(sum)
     }
 
-    /// What a word with this row means, its neighbours aside, with `most_pages` at most.
+    /// What a word with this row means, its neighbours aside, with `most_pages` at most. Its UHD overlap is the sum of
+    /// its pieces' in any case.
     pub(crate) fn meaning(&self, word: &str, row: Vec<f32>, most_pages: usize) -> Meaning {
         let dense = DenseQuery::new(&row);
         let weight = length(&row) / self.mean_length.max(f32::MIN_POSITIVE);

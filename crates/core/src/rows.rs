@@ -28,8 +28,9 @@ pub struct GenericRows {
     pub generic: Vec<Vec<UhdRow>>,
     /// Per bucket: the winners of the piece encoded alone, the same form, at most 4.
     pub alone: Vec<Vec<UhdRow>>,
-    /// Words of the encoder's language that the vocabulary has only in parts, in lower case, one of
-    /// each stem, with rows of their own, `[dim]` each: a sum of pieces' rows seldom says what they mean.
+    /// English words that the vocabulary has only in parts, in lower case, at best one of each stem, with
+    /// rows of their own, `[dim]` each: a sum of pieces' rows seldom says what they mean. Sites of other
+    /// languages do without.
     pub words: BTreeMap<String, Vec<f32>>,
 }
 

@@ -1,8 +1,8 @@
 //! Trains UHD-BERT encoders with candle and exports them.
 //!
 //! The crate is the inside of the binary `siskin-train`, so it reports errors through `anyhow`.
-//! Of Siskin's other crates it knows the one that reads sites, for [`pairs`], and the one that reads encoders, for
-//! [`words`]. What it writes is a folder of files with golden vectors, and the encoder crate reads that.
+//! Beside core and the lean engine it knows the crate that reads sites, for [`pairs`], and the one that reads
+//! encoders, for [`words`]. What it writes is a folder of files with golden vectors, and the encoder crate reads that.
 //!
 //! * [`bert`], [`tokenize`], [`encode`], [`wta`]: the network, from text to winners.
 //! * [`base`], [`fetch`], [`collection`], [`checkpoint`]: the files that come in and those that go out.

@@ -92,9 +92,16 @@ fn an_encoder_gets_rows_of_words_and_its_students_follow() -> Result<()> {
         (&made["words"], &made["fitted_on"]),
         (&json!(2), &json!(23))
     );
+    let cosine = made["mean_cosine"].as_f64();
+    assert!(cosine.is_some_and(|cosine| cosine > 0.2), "{made}");
 
     run(&line)?;
     assert_eq!(Encoder::open(&zoo)?.id(), after.id(), "the same again");
+    std::fs::write(&list, "beeyak\n")?;
+    run(&format!("words {zoo_name} --words {list_name}"))?;
+    let alone = Encoder::open(&zoo)?.generic_rows()?.words;
+    assert_eq!(alone["beeyak"], rows.words["beeyak"]);
+    assert_eq!(alone.len(), 1);
     Ok(())
 }
 
@@ -107,6 +114,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
     let before = Encoder::open(&zoo)?;
     std::fs::write(path("words.txt"), "antyak\nBeeYak\n")?;
     std::fs::write(path("good.txt"), "antyak\n")?;
+    std::fs::write(path("whole.txt"), "ant\nzebra\n")?;
     for (options, reason) in [
         (
             format!("--words {}", path("words.txt").display()),
@@ -124,11 +132,28 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
             ),
             "reads queries for no encoder",
         ),
+        (
+            format!("--words {}", path("whole.txt").display()),
+            "nothing to add",
+        ),
     ] {
         let error = run(&format!("words {} {options}", zoo.display())).unwrap_err();
         assert!(format!("{error:#}").contains(reason), "{error:#}");
         assert_eq!(Encoder::open(&zoo)?.id(), before.id());
         assert!(Encoder::open(&zoo)?.generic_rows()?.words.is_empty());
+        assert!(!path(".zoo.partial").exists());
     }
+    std::fs::write(zoo.join("golden.json"), "{}")?;
+    let line = format!(
+        "words {} --words {}",
+        zoo.display(),
+        path("good.txt").display()
+    );
+    let error = format!("{:#}", run(&line).unwrap_err());
+    assert!(
+        error.contains("golden.json is not the file that"),
+        "{error}"
+    );
+    assert!(!path(".zoo.partial").exists());
     Ok(())
 }

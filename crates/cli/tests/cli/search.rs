@@ -71,6 +71,8 @@ fn words_identifiers_and_meanings_find_their_pages() {
         ("crash on purpose", "table", "/guide/panic.html"),
         ("concurrency", "table", "/guide/threads.html#mutex"),
         ("pizza recipe", "table", "/bread.html"),
+        ("muffin", "table", "/bread.html"),
+        ("doughnut", "table", "/bread.html"),
     ] {
         let (_, answer) = search(query, &["--mode", mode]);
         assert_eq!(first_url(&answer), url, "{query}: {answer}");

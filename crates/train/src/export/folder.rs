@@ -68,15 +68,26 @@ impl Folder {
         Ok(())
     }
 
-    /// Puts the folder in its place. Files of an older folder that the encoder does not list, such
-    /// as a model card, are copied along.
+    /// Copies along what an older folder has and the encoder does not list, such as a model card, so that the new
+    /// one lacks nothing but its place.
+    ///
+    /// # Errors
+    /// When a file cannot be copied.
+    pub fn complete(&self) -> Result<()> {
+        match self.final_path.exists() {
+            true => self.copy_foreign_files(),
+            false => Ok(()),
+        }
+    }
+
+    /// Completes the folder and puts it in its place.
     ///
     /// # Errors
     /// When a file cannot be copied or a folder moved; the older folder then stands as it was.
     pub fn finish(self) -> Result<()> {
+        self.complete()?;
         let old = old_path(&self.final_path, &self.name);
         if self.final_path.exists() {
-            self.copy_foreign_files()?;
             rename(&self.final_path, &old)?;
         }
         if let Err(error) = rename(&self.partial_path, &self.final_path) {
@@ -104,6 +115,15 @@ impl Folder {
             }
         }
         Ok(())
+    }
+}
+
+/// What was not put in its place goes.
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.partial_path.exists() {
+            let _ = std::fs::remove_dir_all(&self.partial_path);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::Bucket;
@@ -36,10 +36,17 @@ impl Manifest {
     /// # Errors
     /// When it cannot be read or is of another format.
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        serde_json::from_slice(&bytes)
-            .with_context(|| format!("{} is not what export writes", path.display()))
+        let bytes = std::fs::read(path);
+        let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
+        let manifest: Self = serde_json::from_slice(&bytes)
+            .with_context(|| format!("{} is not what export writes", path.display()))?;
+        ensure!(
+            manifest.format == FORMAT,
+            "{} is of format {}, this command reads {FORMAT}",
+            path.display(),
+            manifest.format
+        );
+        Ok(manifest)
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The sum of the rows of *red* and *##raw* does not say what *redraw* means. The network knows: a word's own
 //! sentence vector is brought into the space of static rows by the linear map that brings the sentence vectors of the
-//! vocabulary's whole words closest to their rows. A site uses these rows for words that readers ask and it never
-//! uses itself.
+//! vocabulary's whole words closest to their rows. An English site uses these rows for words that readers ask and it
+//! never uses itself.
 //!
 //! Rewritten are `rows.safetensors`, which gets the tensors `words.text`, `words.rows` and `words.scale`, and
 //! `encoder.json`, whose hash is the encoder's id: indexes made before belong to the older one.
@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde_json::json;
 use siskin_core::container::sha256_hex;
 use siskin_core::rows::GenericRows;
+use siskin_core::text::{MAX_TERM_BYTES, fold};
 use siskin_core::wordpiece::Vocabulary;
 use siskin_encoder::Encoder;
 
@@ -35,7 +36,8 @@ const ROWS: &str = "rows.safetensors";
 pub struct Args {
     /// Encoder folder, exported with rows; rows of words that it has are made anew.
     pub encoder: PathBuf,
-    /// Words, a line each [default: 8,512 that readers of English documentation use].
+    /// Words, a line each, best one of each stem; only sites of English use them [default: 8,512 that readers of
+    /// documentation use].
     #[arg(long)]
     pub words: Option<PathBuf>,
     /// Encoder folders that read queries for ENCODER and shall go on to.
@@ -46,8 +48,9 @@ pub struct Args {
 /// Runs the step; see [`Args`].
 ///
 /// # Errors
-/// When the encoder has no rows or is altered, the list holds something else than words, a student reads queries for
-/// another encoder, or a file cannot be written; everything then stands as it was.
+/// When the encoder has no rows or is altered, the list holds something else than words, or a student reads queries for
+/// another encoder: everything then stands as it was. When a folder cannot be moved or a student not written, after all
+/// else is in place: the same command mends that.
 pub fn run(args: &Args) -> Result<()> {
     let (name, text) = match &args.words {
         Some(path) => {
@@ -78,6 +81,7 @@ pub fn run(args: &Args) -> Result<()> {
     for student in &students {
         student.check(&[encoder.id(), &after.id])?;
     }
+    after.folder.complete()?;
     for student in students {
         student.follow(&after.id)?;
     }
@@ -90,13 +94,13 @@ pub fn run(args: &Args) -> Result<()> {
 fn words_of(list: &str) -> Result<Vec<&str>> {
     let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
     for (word, line) in list.lines().zip(1..) {
-        let is_word = !word.is_empty()
-            && word
-                .chars()
-                .all(|letter| letter.is_alphabetic() && !letter.is_uppercase());
+        let is_word = (1..=MAX_TERM_BYTES).contains(&word.len())
+            && word.chars().all(char::is_alphabetic)
+            && fold(word) == word;
         ensure!(
             is_word,
-            "line {line}: {word:?} is no word in lower case: letters alone, one word a line"
+            "line {line}: {word:?} is no word as queries are read: letters alone, in lower case, without accents, one \
+             word a line, {MAX_TERM_BYTES} bytes at most"
         );
         if let Some(first) = lines.insert(word, line) {
             anyhow::bail!("line {line}: {word:?} is on line {first} already");
@@ -150,6 +154,10 @@ impl<'a> WordRows<'a> {
             pieces.is_some_and(|pieces| pieces.len() > 1)
         };
         let words: Vec<&str> = listed.iter().copied().filter(in_parts).collect();
+        ensure!(
+            !words.is_empty(),
+            "the vocabulary has every listed word whole or cannot build it: nothing to add"
+        );
         let own = self::vectors(encoder, "words in parts", &words)?;
         let images: Vec<Vec<f32>> = own.iter().map(|vector| map.apply(vector)).collect();
         Ok(Self {
@@ -192,13 +200,16 @@ fn rewritten(path: &Path, rows: &WordRows<'_>) -> Result<Rewritten> {
     let mut tensors = pack::read_all_but(&path.join(ROWS), is_word)?;
     tensors.extend(pack::word_tensors(&rows.words, &rows.rows, rows.dim));
     let mut folder = Folder::create(path)?;
-    for name in manifest.files.keys().filter(|name| *name != ROWS) {
+    for (name, listed) in manifest.files.iter().filter(|(name, _)| *name != ROWS) {
         let file = path.join(name);
         let bytes = std::fs::read(&file);
-        folder.write(
-            name,
-            &bytes.with_context(|| format!("cannot read {}", file.display()))?,
-        )?;
+        let bytes = bytes.with_context(|| format!("cannot read {}", file.display()))?;
+        ensure!(
+            sha256_hex(&bytes) == listed.sha256,
+            "{} is not the file that {MANIFEST} speaks of: export the encoder again",
+            file.display()
+        );
+        folder.write(name, &bytes)?;
     }
     folder.write(ROWS, &pack::bytes(&tensors)?)?;
     manifest.files = folder.files().clone();
@@ -278,6 +289,7 @@ mod tests {
             ("errand\n\nredraw", "line 2: \"\" is no word"),
             ("errand\nRedraw", "line 2: \"Redraw\" is no word"),
             ("to do", "line 1: \"to do\" is no word"),
+            ("straße", "line 1: \"straße\" is no word"),
             (
                 "redraw\nerrand\nredraw",
                 "line 3: \"redraw\" is on line 1 already",
