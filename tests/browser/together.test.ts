@@ -92,7 +92,10 @@ test("both sites' pages come in turn, with links, sections, facets and “Show m
       assert.deepEqual(all.slice(0, 6), first);
       await kinds.first().click();
       // A slow machine draws the list in parts, with pages of the older one below.
-      await tab.groups.filter({ hasText: /Train [13579]/ }).first().waitFor({ state: "detached" });
+      await tab.groups
+        .filter({ hasText: /Train [13579]/ })
+        .first()
+        .waitFor({ state: "detached" });
       assert.equal((await paths(tab)).length, 6);
       await tab.ask("night boat to the islands");
       assert.equal(siteOf((await paths(tab))[0] ?? ""), "blog");
