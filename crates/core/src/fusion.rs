@@ -29,6 +29,15 @@ impl Moments {
         }
     }
 
+    /// The same mean with a deviation of at least `least`.
+    #[must_use]
+    pub fn spread_by(self, least: f32) -> Self {
+        Self {
+            deviation: self.deviation.max(least),
+            ..self
+        }
+    }
+
     /// How many deviations a score lies above the mean; 0 when all scores are equal.
     #[must_use]
     pub fn z(&self, score: f32) -> f32 {
@@ -51,6 +60,13 @@ mod tests {
         let z: Vec<f32> = scores.iter().map(|score| moments.z(*score)).collect();
         let again = Moments::of(&z);
         assert!(again.mean.abs() < 1e-6 && (again.deviation - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_spreads_less_than_it_should_says_less() {
+        let moments = Moments::of(&[0.0, 0.0, 0.0, 4.0]);
+        assert_eq!(moments.spread_by(moments.deviation / 2.0), moments);
+        assert_eq!(moments.spread_by(6.0).z(4.0), 0.5);
     }
 
     #[test]

@@ -258,6 +258,9 @@ pub struct Ranking {
 pub struct Weights {
     /// Weight of the words.
     pub words: f32,
+    /// Pages that are taken to have all words of the query, at least, where words' scores are made z-scores: so
+    /// few words found by chance do not stand many deviations out.
+    pub least_matches: f32,
     /// Weight of the pages of like meaning when candidates are chosen.
     pub meaning_first: f32,
     /// Their weight in the final score.
@@ -291,6 +294,9 @@ impl Weights {
     fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
         Self {
             words: fields.weight("words"),
+            least_matches: fields
+                .optional("least_matches", Reading::weight)
+                .unwrap_or_default(),
             meaning_first: fields.weight("meaning_first"),
             meaning: fields.weight("meaning"),
             uhd: fields.weight("uhd"),
@@ -311,19 +317,21 @@ impl Default for Ranking {
             code_shards_in_full: 12,
             table: Weights {
                 words: 1.0,
+                least_matches: 1.5,
                 meaning_first: 0.5,
                 meaning: 0.1,
                 uhd: 0.0,
                 dense: 1.5,
-                feedback: 0.75,
+                feedback: 1.1,
                 query_k: 32,
             },
             full: Weights {
                 words: 1.0,
+                least_matches: 1.5,
                 meaning_first: 0.5,
                 meaning: 0.0,
-                uhd: 0.6,
-                dense: 1.5,
+                uhd: 0.4,
+                dense: 1.8,
                 feedback: 0.75,
                 query_k: 64,
             },

@@ -2,13 +2,16 @@
 //!
 //! The first stage knows all pages by words and by the words' pages of like meaning (in mode `full`
 //! by UHD postings too); the second adds the dense scores of its candidates. A system's scores count
-//! as z-scores over all pages.
+//! as z-scores over all pages; those of words as though at least some pages had all words of the query,
+//! so that a chance hit among words that the site hardly knows does not drown what the codes say.
 
 use crate::attributes::Choice;
 use crate::fusion::Moments;
+use crate::lexical::rarity;
 use crate::manifest::Weights;
-use crate::query::AnalyzedQuery;
+use crate::query::{AnalyzedQuery, Relation};
 use crate::quoted::{self, Quoted};
+use crate::text::TermKind;
 use crate::top;
 use std::ops::Range;
 
@@ -57,7 +60,7 @@ impl Ranked {
     pub(crate) fn by_words(query: AnalyzedQuery, text: &str, pages: usize, choice: Choice) -> Self {
         let words = word_scores(&query, pages);
         let mut ranked = Self::new(query, text, pages, choice);
-        add_z(&mut ranked.scores.pages, 1.0, &words);
+        add_z(&mut ranked.scores.pages, 1.0, &words, Moments::of(&words));
         ranked.finish(|page| words[page as usize] > 0.0);
         ranked
     }
@@ -79,14 +82,19 @@ impl Ranked {
     ) -> Self {
         let words = word_scores(&query, pages);
         let meaning = meaning_scores(&query, pages);
+        let least =
+            (weights.least_matches / pages.max(1) as f32).sqrt() * whole_match(&query, pages);
         let mut ranked = Self::new(query, text, pages, choice);
-        add_z(&mut ranked.first, weights.words, &words);
-        add_z(&mut ranked.scores.pages, weights.words, &words);
-        add_z(&mut ranked.first, weights.meaning_first, &meaning);
-        add_z(&mut ranked.scores.pages, weights.meaning, &meaning);
+        let mut add = |first: f32, last: f32, scores: &[f32], moments: Moments| {
+            add_z(&mut ranked.first, first, scores, moments);
+            add_z(&mut ranked.scores.pages, last, scores, moments);
+        };
+        let of_words = Moments::of(&words).spread_by(least);
+        add(weights.words, weights.words, &words, of_words);
+        let of_meaning = Moments::of(&meaning);
+        add(weights.meaning_first, weights.meaning, &meaning, of_meaning);
         for overlaps in overlaps {
-            add_z(&mut ranked.first, weights.uhd, overlaps);
-            add_z(&mut ranked.scores.pages, weights.uhd, overlaps);
+            add(weights.uhd, weights.uhd, overlaps, Moments::of(overlaps));
         }
         ranked.words = words;
         ranked
@@ -248,11 +256,10 @@ impl Ranked {
 }
 
 /// Adds the weighted z-scores of a system to all pages.
-fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
+fn add_z(sum: &mut [f32], weight: f32, scores: &[f32], moments: Moments) {
     if weight == 0.0 {
         return;
     }
-    let moments = Moments::of(scores);
     for (sum, &score) in sum.iter_mut().zip(scores) {
         *sum += weight * moments.z(score);
     }
@@ -276,6 +283,21 @@ fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
         }
     }
     scores
+}
+
+/// What a page scores by words that has all of the query's to the full: the sum of their rarities. A word that
+/// the site does not have is as rare as can be.
+fn whole_match(query: &AnalyzedQuery, pages: usize) -> f32 {
+    let words = query.words.iter();
+    let words = words.filter(|word| word.term.kind == TermKind::Word && !word.stop_word);
+    let rarities = words.map(|word| match word.relation {
+        Relation::Neighbour => rarity(pages, 0),
+        _ => {
+            let lists = word.lists.iter().map(|(list, _)| list.scale);
+            lists.reduce(f32::max).unwrap_or_else(|| rarity(pages, 0))
+        }
+    });
+    rarities.sum()
 }
 
 /// Scores of all pages by the words' pages of like meaning.

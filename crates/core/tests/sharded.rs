@@ -95,7 +95,7 @@ proptest! {
         let fed_back = done(loaded(&bundle).score(&query, usize::MAX)).pages;
         if !row.is_empty() {
             let likeness = plain_likeness(&bundle, &scores, &found, &row);
-            add_z(&mut scores, feedback, &likeness);
+            add_z(&mut scores, feedback, &likeness, 0.0);
         }
         prop_assert!(equal(&fed_back, &scores), "{:?} {:?}", fed_back, scores);
     }
@@ -194,18 +194,23 @@ fn a_block_that_begins_with_a_page_of_another_shard_of_codes_is_taken() {
 /// row.
 fn plain_scores(bundle: &Bundle, word: usize) -> (Vec<f32>, Vec<f32>) {
     let pages = bundle.manifest.pages as usize;
-    let (own, title) = entries(bundle, WORDS[word]);
+    let (own, title, is_of_site) = entries(bundle, WORDS[word]);
     let meaning = own.meaning.unwrap_or_default();
     let weights = &bundle.manifest.ranking.table;
+    let whole_match = match is_of_site && !own.postings.entries.is_empty() {
+        true => own.postings.scale,
+        false => (1.0 + (pages as f32 + 0.5) / 0.5).ln(),
+    };
+    let least = (weights.least_matches / pages as f32).sqrt() * whole_match;
     let mut scores = vec![0.0; pages];
-    for (list, weight) in [
-        (&own.postings, weights.words),
-        (&meaning.pages, weights.meaning),
+    for (list, weight, least) in [
+        (&own.postings, weights.words, least),
+        (&meaning.pages, weights.meaning, 0.0),
     ] {
         let mut of_list = vec![0.0; pages];
         list.scores()
             .for_each(|(page, score)| of_list[page as usize] = score);
-        add_z(&mut scores, weight, &of_list);
+        add_z(&mut scores, weight, &of_list, least);
     }
     let codes = plain_codes(bundle);
     let length = meaning
@@ -226,9 +231,9 @@ fn plain_scores(bundle: &Bundle, word: usize) -> (Vec<f32>, Vec<f32>) {
     (scores, meaning.row)
 }
 
-/// What the dictionary knows of a word: of its stem and its spelling, or as a foreign word; and
-/// the pages that are titled so.
-fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
+/// What the dictionary knows of a word: of its stem and its spelling, or as a foreign word; the pages
+/// that are titled so; and whether the site has it.
+fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>, bool) {
     let stem = word
         .strip_suffix('s')
         .filter(|_| word == "threads")
@@ -262,7 +267,8 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
         titled: Vec::new(),
     };
     if site.meaning.is_none() && site.postings.entries.is_empty() {
-        return (find(Kind::Foreign, word).unwrap_or_default(), titled);
+        let foreign = find(Kind::Foreign, word).unwrap_or_default();
+        return (foreign, titled, false);
     }
     let mut site = site;
     if site.meaning.is_none()
@@ -272,10 +278,9 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>) {
         meaning.pages.scale *= 0.7;
         site.meaning = Some(meaning);
     }
-    (site, titled)
+    (site, titled, true)
 }
 
-/// The codes of all pages as signs.
 /// How much every page is like the ten best that were found.
 fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]) -> Vec<f32> {
     let codes = plain_codes(bundle);
@@ -310,6 +315,7 @@ fn page_score(windows: &[Vec<f32>], vector: &[f32], share: f32) -> f32 {
     (1.0 - share) * best + share * mean
 }
 
+/// The codes of all pages as signs.
 fn plain_codes(bundle: &Bundle) -> Vec<Vec<Vec<f32>>> {
     let mut codes = vec![Vec::new(); bundle.manifest.pages as usize];
     for file in bundle
@@ -340,7 +346,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
+fn add_z(sum: &mut [f32], weight: f32, scores: &[f32], least_deviation: f32) {
     let count = scores.len() as f32;
     let mean = scores.iter().sum::<f32>() / count;
     let variance = scores
@@ -348,8 +354,9 @@ fn add_z(sum: &mut [f32], weight: f32, scores: &[f32]) {
         .map(|score| (score - mean).powi(2))
         .sum::<f32>()
         / count;
-    if variance.sqrt() > f32::EPSILON {
-        let z = scores.iter().map(|score| (score - mean) / variance.sqrt());
+    let deviation = variance.sqrt().max(least_deviation);
+    if deviation > f32::EPSILON {
+        let z = scores.iter().map(|score| (score - mean) / deviation);
         sum.iter_mut()
             .zip(z)
             .for_each(|(sum, z)| *sum += weight * z);

@@ -28,7 +28,7 @@ const MAX_QUERIES: usize = 400;
 type Set = fn(&mut BuildOptions, f32);
 
 /// Name, values to try, and how a value is set.
-const SWEEPS: [(&str, &[f32], Set); 20] = [
+const SWEEPS: [(&str, &[f32], Set); 21] = [
     (
         "page_share",
         &[0.0, 0.3, 0.5, 0.7, 1.0],
@@ -62,6 +62,14 @@ const SWEEPS: [(&str, &[f32], Set); 20] = [
         },
     ),
     (
+        "least_matches",
+        &[0.0, 1.0, 1.5, 2.0, 4.0],
+        |options, value| {
+            options.ranking.table.least_matches = value;
+            options.ranking.full.least_matches = value;
+        },
+    ),
+    (
         "table.meaning",
         &[0.0, 0.1, 0.2, 0.3, 0.5],
         |options, value| {
@@ -76,17 +84,21 @@ const SWEEPS: [(&str, &[f32], Set); 20] = [
     ("table.dense", &[1.2, 1.5, 2.0, 2.5], |options, value| {
         options.ranking.table.dense = value;
     }),
-    ("feedback", &[0.0, 0.45, 0.75, 1.1], |options, value| {
-        options.ranking.table.feedback = value;
-        options.ranking.full.feedback = value;
-    }),
+    (
+        "feedback",
+        &[0.0, 0.45, 0.75, 1.1, 1.5],
+        |options, value| {
+            options.ranking.table.feedback = value;
+            options.ranking.full.feedback = value;
+        },
+    ),
     ("full.meaning", &[0.0, 0.2, 0.5], |options, value| {
         options.ranking.full.meaning = value;
     }),
-    ("full.uhd", &[0.0, 0.3, 0.6, 0.9], |options, value| {
+    ("full.uhd", &[0.0, 0.2, 0.4, 0.6], |options, value| {
         options.ranking.full.uhd = value;
     }),
-    ("full.dense", &[0.9, 1.2, 1.5, 2.0], |options, value| {
+    ("full.dense", &[1.2, 1.5, 1.8, 2.1], |options, value| {
         options.ranking.full.dense = value;
     }),
     ("full.query_k", &[16.0, 32.0, 64.0], |options, value| {
