@@ -37,6 +37,10 @@ impl Scores {
 const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.
 const TITLE_BONUS: f32 = 100.0;
+/// Share of the pages, at most, that are taken to have all words of the query: so one that has them stands up to
+/// 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
+/// stand out much farther.
+const MOST_MATCHING: f32 = 0.05;
 /// Share of the best page's score by words from which on a page is a result for its words alone.
 const WORDS_ENOUGH: f32 = 0.8;
 
@@ -82,8 +86,8 @@ impl Ranked {
     ) -> Self {
         let words = word_scores(&query, pages);
         let meaning = meaning_scores(&query, pages);
-        let least =
-            (weights.least_matches / pages.max(1) as f32).sqrt() * whole_match(&query, pages);
+        let matching = (weights.least_matches / pages.max(1) as f32).min(MOST_MATCHING);
+        let least = matching.sqrt() * whole_match(&query, pages);
         let mut ranked = Self::new(query, text, pages, choice);
         let mut add = |first: f32, last: f32, scores: &[f32], moments: Moments| {
             add_z(&mut ranked.first, first, scores, moments);

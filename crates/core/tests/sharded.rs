@@ -201,7 +201,7 @@ fn plain_scores(bundle: &Bundle, word: usize) -> (Vec<f32>, Vec<f32>) {
         true => own.postings.scale,
         false => (1.0 + (pages as f32 + 0.5) / 0.5).ln(),
     };
-    let least = (weights.least_matches / pages as f32).sqrt() * whole_match;
+    let least = (weights.least_matches / pages as f32).min(0.05).sqrt() * whole_match;
     let mut scores = vec![0.0; pages];
     for (list, weight, least) in [
         (&own.postings, weights.words, least),
