@@ -15,6 +15,19 @@ pub struct Page {
     pub attributes: Attributes,
 }
 
+/// A site's pages are short if they have so many passages on the mean, …
+const SHORT_PAGES: f32 = 3.0;
+/// … and long from so many on.
+const LONG_PAGES: f32 = 9.0;
+
+/// How far the pages of a site are long ones: 0 where each says one thing, as a question with its answer, a post or
+/// an abstract, with 3 passages on the mean at most; 1 where they are like those of a documentation, with 9 at least.
+#[must_use]
+pub fn length(passages: usize, pages: usize) -> f32 {
+    let mean = passages as f32 / pages.max(1) as f32;
+    ((mean - SHORT_PAGES) / (LONG_PAGES - SHORT_PAGES)).clamp(0.0, 1.0)
+}
+
 /// What a page's author says of it beside its text: by name, each list in the order of the names and
 /// without repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,5 +113,17 @@ impl Passage {
         text.push('\n');
         text.push_str(&self.text);
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_is_long_from_nine_passages_a_page_on() {
+        let lengths =
+            [(6, 2), (12, 2), (18, 2), (100, 2), (0, 0)].map(|(all, pages)| length(all, pages));
+        assert_eq!(lengths, [0.0, 0.5, 1.0, 1.0, 0.0]);
     }
 }

@@ -387,6 +387,17 @@ fn a_question_takes_three_rounds() {
 }
 
 #[test]
+fn rows_are_added_to_the_network_on_sites_of_long_pages_only() {
+    let rows_in_full = |passages: usize| {
+        let page = |page: usize| (0..passages).map(|i| vec![(page + i) % 8]).collect();
+        let pages: Vec<PageWords> = (0..4).map(page).collect();
+        let bundle = bundle(&pages, tiny_shards()).unwrap();
+        bundle.manifest.ranking.rows_in_full
+    };
+    assert_eq!([2, 9].map(rows_in_full), [0.0, 0.8]);
+}
+
+#[test]
 fn queries_may_be_read_by_another_encoder() {
     let mut bundle = site_in(tiny_shards());
     let own = bundle.manifest.encoder.id.clone();

@@ -28,26 +28,50 @@ const MAX_QUERIES: usize = 400;
 type Set = fn(&mut BuildOptions, f32);
 
 /// Name, values to try, and how a value is set.
-const SWEEPS: [(&str, &[f32], Set); 21] = [
-    (
-        "page_share",
-        &[0.0, 0.3, 0.5, 0.7, 1.0],
-        |options, value| options.lexical.page_share = value,
-    ),
-    ("page_b", &[0.0, 0.2, 0.4, 0.75], |options, value| {
-        options.lexical.page_b = value;
+const SWEEPS: [(&str, &[f32], Set); 27] = [
+    ("short.k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
+        options.lexical.short_pages.k1 = value
     }),
+    ("short.b", &[0.2, 0.4, 0.6, 0.75], |options, value| {
+        options.lexical.short_pages.b = value
+    }),
+    ("short.share", &[0.5, 0.7, 0.85, 1.0], |options, value| {
+        options.lexical.short_pages.share = value
+    }),
+    (
+        "short.title_weight",
+        &[1.0, 2.0, 3.0, 4.0],
+        |options, value| options.lexical.short_pages.title_weight = value,
+    ),
+    (
+        "short.title_share",
+        &[0.0, 0.1, 0.2, 0.3],
+        |options, value| options.lexical.short_pages.title_share = value,
+    ),
+    ("long.k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
+        options.lexical.long_pages.k1 = value
+    }),
+    ("long.b", &[0.2, 0.4, 0.6, 0.75], |options, value| {
+        options.lexical.long_pages.b = value
+    }),
+    ("long.share", &[0.5, 0.7, 0.85, 1.0], |options, value| {
+        options.lexical.long_pages.share = value
+    }),
+    (
+        "long.title_weight",
+        &[1.0, 2.0, 3.0, 4.0],
+        |options, value| options.lexical.long_pages.title_weight = value,
+    ),
+    (
+        "long.title_share",
+        &[0.0, 0.1, 0.2, 0.3],
+        |options, value| options.lexical.long_pages.title_share = value,
+    ),
     ("mean_share", &[0.0, 0.1, 0.2, 0.3], |options, value| {
         options.ranking.mean_share = value;
     }),
-    ("title_weight", &[1.0, 2.0, 3.0, 4.0], |options, value| {
-        options.lexical.title_weight = value;
-    }),
     ("heading_weight", &[0.5, 1.0, 2.0, 3.0], |options, value| {
         options.lexical.heading_weight = value;
-    }),
-    ("k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
-        options.lexical.k1 = value;
     }),
     ("b", &[0.3, 0.5, 0.75, 0.9], |options, value| {
         options.lexical.b = value;

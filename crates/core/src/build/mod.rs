@@ -13,7 +13,7 @@ use crate::encoded::PassageCodes;
 use crate::error::{Error, Result};
 use crate::lexical::{LexicalBuilder, LexicalOptions};
 use crate::manifest::{EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Spread, Windows, generator};
-use crate::page::Page;
+use crate::page::{self, Page};
 use crate::records::{BlockSize, MAX_HEADINGS};
 use crate::rows::GenericRows;
 use crate::shards::{ShardId, ShardSize};
@@ -305,6 +305,8 @@ impl Builder {
     ) -> Bundle {
         let paths: Vec<&str> = writer.files.iter().map(|file| file.path.as_str()).collect();
         let passages: usize = self.pages.iter().map(|page| page.passages.len()).sum();
+        let mut ranking = self.options.ranking;
+        ranking.rows_in_full *= page::length(passages, self.pages.len());
         let manifest = Manifest {
             format: FORMAT_VERSION,
             generator: generator(),
@@ -315,7 +317,7 @@ impl Builder {
             passages: passages as u32,
             window: self.options.window.max(1),
             page_windows: self.options.page_windows.max(1),
-            ranking: self.options.ranking,
+            ranking,
             dense,
             languages: attributes.languages(),
             weighted_pages: attributes.weighted_pages(),
