@@ -249,8 +249,8 @@ pub struct Ranking {
     pub table: Weights,
     /// Weights with the network.
     pub full: Weights,
-    /// Weight of the vector by rows beside the network's, both of length 1, in mode `full`. Default 0.8, on sites
-    /// of short pages down to 0 ([`crate::page::length`]).
+    /// Weight of the vector by rows beside the network's, both of length 1, in mode `full`. Default 0.8; on sites
+    /// of short pages down to 0 ([`crate::page::length`]), unless a smaller network than that of the passages reads queries.
     pub rows_in_full: f32,
 }
 

@@ -16,7 +16,9 @@ use siskin_core::dictionary::{Dictionary, Entry, Shape};
 use siskin_core::error::Error;
 use siskin_core::manifest::Manifest;
 use siskin_core::search::{Engine, Mode, Query, Scores, Step};
-use site::{DIM, PageWords, WORDS, add, add_need, ask, bundle, encoded, tiny_shards};
+use site::{
+    DIM, PageWords, WORDS, add, add_need, ask, bundle, bundle_read_by, encoded, tiny_shards,
+};
 
 fn pages() -> impl Strategy<Value = Vec<PageWords>> {
     let passage = proptest::collection::vec(0usize..8, 1..6);
@@ -387,14 +389,15 @@ fn a_question_takes_three_rounds() {
 }
 
 #[test]
-fn rows_are_added_to_the_network_on_sites_of_long_pages_only() {
-    let rows_in_full = |passages: usize| {
+fn rows_are_left_out_beside_the_passages_own_network_where_pages_are_short() {
+    let pages = |passages: usize| -> Vec<PageWords> {
         let page = |page: usize| (0..passages).map(|i| vec![(page + i) % 8]).collect();
-        let pages: Vec<PageWords> = (0..4).map(page).collect();
-        let bundle = bundle(&pages, tiny_shards()).unwrap();
-        bundle.manifest.ranking.rows_in_full
+        (0..4).map(page).collect()
     };
-    assert_eq!([2, 9].map(rows_in_full), [0.0, 0.8]);
+    let rows = |bundle: Bundle| bundle.manifest.ranking.rows_in_full;
+    let of = |passages| rows(bundle(&pages(passages), tiny_shards()).unwrap());
+    assert_eq!([2, 9].map(of), [0.0, 0.8]);
+    assert_eq!(rows(bundle_read_by(&pages(2), "another").unwrap()), 0.8);
 }
 
 #[test]

@@ -133,12 +133,18 @@ fn evaluate_modes(
     };
     let encoder = open_encoder(settings.encoder.as_deref(), widest)?;
     let query_encoder = query_encoder(&encoder, settings.query_encoder.as_deref())?;
-    let site = Site::encode(
+    let mut site = Site::encode(
         pages.to_vec(),
         &encoder,
         settings.cache.as_deref(),
         observer,
     )?;
+    if let Some(reader) = query_encoder
+        .as_ref()
+        .filter(|reader| reader.id() != encoder.id())
+    {
+        site = site.read_by(reader);
+    }
     let engine = site.engine(settings.build.clone(), settings.lite)?;
     let queries = match settings.modes.contains(&Mode::Full) {
         true => encode_queries(&dataset.queries, query_encoder.as_ref().unwrap_or(&encoder))?,

@@ -48,6 +48,13 @@ impl Site {
         })
     }
 
+    /// The same site for queries that another encoder reads.
+    #[must_use]
+    pub fn read_by(mut self, encoder: &Encoder) -> Self {
+        self.encoder.query_id = Some(encoder.id().to_owned());
+        self
+    }
+
     /// The site of `pages` without codes: its engine answers mode `words`.
     #[must_use]
     pub fn words_only(pages: Vec<Page>) -> Self {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use siskin_core::build::{BuildOptions, Builder, Bundle, LITE_PASSAGES};
 use siskin_core::encoded::PassageCodes;
-use siskin_core::manifest::MANIFEST_FILE;
+use siskin_core::manifest::{EncoderInfo, MANIFEST_FILE};
 use siskin_core::page::Page;
 use siskin_core::text::Stemming;
 use siskin_encoder::store::{self, Codes, PassageStore, Pooling, Progress};
@@ -43,8 +43,11 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let encoder = open_encoder(&settings.encoder, talk)?;
     let query_id = query_id(&encoder, settings.query_encoder.as_deref(), talk)?;
     let pages = std::mem::take(&mut site.pages);
-    let mut built = build(pages, &encoder, &settings, talk)?;
-    built.bundle.manifest.encoder.query_id = query_id;
+    let reader = EncoderInfo {
+        query_id,
+        ..encoder.info()
+    };
+    let built = build(pages, (&encoder, reader), &settings, talk)?;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
         let encoder = settings.query_encoder.as_ref();
@@ -150,11 +153,16 @@ struct Built {
     encoded: Encoded,
 }
 
-/// The bundle of `pages`, whose passages may be known from earlier runs.
+/// The bundle of `pages`, whose passages may be known from earlier runs; `info` is what it says of the encoder.
 ///
 /// # Errors
 /// When the network fails, the encoder has no rows or the codes cannot be kept.
-fn build(pages: Vec<Page>, encoder: &Encoder, settings: &Settings, talk: Talk) -> Result<Built> {
+fn build(
+    pages: Vec<Page>,
+    (encoder, info): (&Encoder, EncoderInfo),
+    settings: &Settings,
+    talk: Talk,
+) -> Result<Built> {
     let passages = pages.iter().map(|page| page.passages.len()).sum();
     let options = BuildOptions {
         stemming: stemming(&pages),
@@ -166,7 +174,7 @@ fn build(pages: Vec<Page>, encoder: &Encoder, settings: &Settings, talk: Talk) -
     let texts = passage_texts(&pages, settings.passages);
     let (mut codes, progress) = encode(&texts, &mut store, talk)?;
     let spinner = talk.spinner("building the index");
-    let mut builder = Builder::new(options, encoder.info());
+    let mut builder = Builder::new(options, info);
     for page in pages {
         let own = codes
             .by_ref()

@@ -306,7 +306,9 @@ impl Builder {
         let paths: Vec<&str> = writer.files.iter().map(|file| file.path.as_str()).collect();
         let passages: usize = self.pages.iter().map(|page| page.passages.len()).sum();
         let mut ranking = self.options.ranking;
-        ranking.rows_in_full *= page::length(passages, self.pages.len());
+        if self.encoder.query_id.is_none() {
+            ranking.rows_in_full *= page::length(passages, self.pages.len());
+        }
         let manifest = Manifest {
             format: FORMAT_VERSION,
             generator: generator(),

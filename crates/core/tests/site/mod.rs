@@ -124,7 +124,7 @@ pub fn bundle_of(
         shards,
         ..BuildOptions::default()
     };
-    build(pages, options, weight, &[], &[])
+    build(pages, (options, None), weight, &[], &[])
 }
 
 /// The same with further pieces in the vocabulary and with words of several pieces, each of which means what a word
@@ -140,12 +140,18 @@ pub fn bundle_with_words(
         stemming,
         ..BuildOptions::default()
     };
-    build(pages, options, |_| Weight::default(), pieces, words)
+    build(pages, (options, None), |_| Weight::default(), pieces, words)
+}
+
+/// The same whose queries another encoder reads.
+pub fn bundle_read_by(pages: &[PageWords], query_id: &str) -> Result<Bundle> {
+    let options = (BuildOptions::default(), Some(query_id.to_owned()));
+    build(pages, options, |_| Weight::default(), &[], &[])
 }
 
 fn build(
     pages: &[PageWords],
-    options: BuildOptions,
+    (options, query_id): (BuildOptions, Option<String>),
     weight: impl Fn(usize) -> Weight,
     pieces: &[(&str, usize)],
     words_in_parts: &[(&str, usize)],
@@ -153,6 +159,7 @@ fn build(
     let encoder = EncoderInfo {
         dim: DIM,
         buckets: vec![BucketInfo::default()],
+        query_id,
         ..EncoderInfo::default()
     };
     let mut builder = Builder::new(options, encoder);
