@@ -30,13 +30,13 @@ type Set = fn(&mut BuildOptions, f32);
 /// Name, values to try, and how a value is set.
 const SWEEPS: [(&str, &[f32], Set); 27] = [
     ("short.k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
-        options.lexical.short_pages.k1 = value
+        options.lexical.short_pages.k1 = value;
     }),
     ("short.b", &[0.2, 0.4, 0.6, 0.75], |options, value| {
-        options.lexical.short_pages.b = value
+        options.lexical.short_pages.b = value;
     }),
     ("short.share", &[0.5, 0.7, 0.85, 1.0], |options, value| {
-        options.lexical.short_pages.share = value
+        options.lexical.short_pages.share = value;
     }),
     (
         "short.title_weight",
@@ -49,13 +49,13 @@ const SWEEPS: [(&str, &[f32], Set); 27] = [
         |options, value| options.lexical.short_pages.title_share = value,
     ),
     ("long.k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
-        options.lexical.long_pages.k1 = value
+        options.lexical.long_pages.k1 = value;
     }),
     ("long.b", &[0.2, 0.4, 0.6, 0.75], |options, value| {
-        options.lexical.long_pages.b = value
+        options.lexical.long_pages.b = value;
     }),
     ("long.share", &[0.5, 0.7, 0.85, 1.0], |options, value| {
-        options.lexical.long_pages.share = value
+        options.lexical.long_pages.share = value;
     }),
     (
         "long.title_weight",
