@@ -166,7 +166,7 @@ impl LexicalBuilder {
         let words = terms.iter().filter(|term| term.kind == TermKind::Word);
         let telling = words.filter(|term| !is_stop_word(&term.surface)).count();
         let mut counts = BTreeMap::new();
-        let all = self.count_terms(terms, (1.0, passages), &mut counts);
+        let all = self.count_terms(terms, 1.0, passages, &mut counts);
         let telling = telling as f32;
         self.title_words.push(TitleWords { all, telling });
         for (term, count) in counts {
@@ -199,14 +199,15 @@ impl LexicalBuilder {
 
     /// Counts a field's terms; returns its weighted length in words.
     fn count(&mut self, text: &str, weight: f32, counts: &mut BTreeMap<String, f32>) -> f32 {
-        self.count_terms(self.analyzer.terms(text), (weight, 1), counts)
+        self.count_terms(self.analyzer.terms(text), weight, 1, counts)
     }
 
     /// Counts terms of a text that stands on so many passages; returns their weighted number of words.
     fn count_terms(
         &mut self,
         terms: Vec<Term>,
-        (weight, passages): (f32, u32),
+        weight: f32,
+        passages: u32,
         counts: &mut BTreeMap<String, f32>,
     ) -> f32 {
         let mut length = 0.0;
@@ -319,9 +320,7 @@ impl<'a> Counter<'a> {
             let title = titles.next_if(|(at, _)| *at as usize == page);
             let impacts = self.impacts(page, here, title.map_or(0.0, |(_, count)| *count));
             holding += impacts.len();
-            let Some(impact) = self.page_impact(page, &impacts, title.is_some()) else {
-                continue;
-            };
+            let impact = self.page_impact(page, &impacts, title.is_some());
             let at = place.get(page).copied().unwrap_or_default();
             entries.push((at, quantized(impact)));
         }
@@ -354,9 +353,9 @@ impl<'a> Counter<'a> {
         frequency / (frequency + self.options.k1 * (1.0 - b + b * relative_length))
     }
 
-    /// The impact of a page of those of its passages; `None` for one without passages.
-    fn page_impact(&self, page: usize, passages: &[f32], titled: bool) -> Option<f32> {
-        let best = passages.iter().copied().reduce(f32::max)?;
+    /// The impact of a page, of those of its passages.
+    fn page_impact(&self, page: usize, passages: &[f32], titled: bool) -> f32 {
+        let best = passages.iter().copied().fold(0.0, f32::max);
         let odds = passages.iter().map(|impact| {
             let impact = impact.min(MAX_PASSAGE_IMPACT);
             impact / (1.0 - impact)
@@ -379,7 +378,7 @@ impl<'a> Counter<'a> {
             true => self.builder.title_words[page].share(),
             false => 0.0,
         };
-        Some((1.0 - title_share) * text + title_share * in_title)
+        (1.0 - title_share) * text + title_share * in_title
     }
 }
 
@@ -523,8 +522,8 @@ mod tests {
         let pages = [page("cat", &["dog", "bird"]), page("x", &["cat dog"])];
         let builder = builder(&pages);
         assert_eq!(builder.words()["cat"].occurrences, 3);
-        let rarities = builder.postings(&[0, 1]);
-        let of = |term: &str| rarities[term].scale;
+        let postings = builder.postings(&[0, 1]);
+        let of = |term: &str| postings[term].scale;
         assert_eq!([of("cat"), of("dog")], [rarity(3, 3), rarity(3, 2)]);
     }
 

@@ -43,11 +43,11 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let encoder = open_encoder(&settings.encoder, talk)?;
     let query_id = query_id(&encoder, settings.query_encoder.as_deref(), talk)?;
     let pages = std::mem::take(&mut site.pages);
-    let reader = EncoderInfo {
+    let info = EncoderInfo {
         query_id,
         ..encoder.info()
     };
-    let built = build(pages, (&encoder, reader), &settings, talk)?;
+    let built = build(pages, &encoder, info, &settings, talk)?;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
         let encoder = settings.query_encoder.as_ref();
@@ -159,7 +159,8 @@ struct Built {
 /// When the network fails, the encoder has no rows or the codes cannot be kept.
 fn build(
     pages: Vec<Page>,
-    (encoder, info): (&Encoder, EncoderInfo),
+    encoder: &Encoder,
+    info: EncoderInfo,
     settings: &Settings,
     talk: Talk,
 ) -> Result<Built> {
