@@ -1,92 +1,13 @@
-//! The lexical bucket: the site's own terms as dimensions, with 4 bits of BM25 impact a page.
-//!
-//! A passage's impact is `i = tf / (tf + k1 · (1 − b + b · length / mean length))`, the saturating
-//! part of BM25 (Robertson & Zaragoza 2009, eq. 3.15) with field-weighted `tf`. Its odds
-//! `i / (1 − i)` are the occurrences again, in units of `k1`; their sum `t` over a page saturates
-//! once more as `t / (t + 1 − b' + b' · l)`, `l` being the page's passages against the mean. A
-//! page's impact is that and, for a smaller share, the impact of its best passage. How much that
-//! share is, `k1` and `b'` depend on how long a site's pages are ([`PageOptions`]).
+//! The lexical bucket: the site's own terms as dimensions, with 4 bits of BM25 impact a page
+//! ([`crate::impact`]).
 
+use crate::impact::{Impacts, LexicalOptions, Sizes};
 use crate::lists::{PageList, quantized};
-use crate::page::{self, Page, Passage};
+use crate::page::{Page, Passage};
 use crate::text::{Analyzer, Stemming, Term, TermKind, is_stop_word};
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
-
-/// Highest impact of a passage that counts towards its page: its odds would have no bound.
-const MAX_PASSAGE_IMPACT: f32 = 14.5 / 15.0;
 /// Longest title, in words, that is found as a whole.
 const MAX_TITLE_WORDS: usize = 8;
-
-/// How terms are counted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LexicalOptions {
-    /// How much long passages are held back: 0 not at all, 1 fully. Default 0.75.
-    pub b: f32,
-    /// Occurrences that one occurrence in the passage's headings counts as. Default 2.
-    pub heading_weight: f32,
-    /// On sites of short pages, which say one thing each: questions with their answers, posts, abstracts.
-    /// Default: k1 0.9, b 0.75, share 1, title weight 1, title share 0.1.
-    pub short_pages: PageOptions,
-    /// On sites of long pages, of which the main ones are often the longest: documentation.
-    /// Default: k1 1.2, b 0.4, share 0.7, title weight 3, title share 0.2.
-    pub long_pages: PageOptions,
-}
-
-impl Default for LexicalOptions {
-    fn default() -> Self {
-        Self {
-            b: 0.75,
-            heading_weight: 2.0,
-            short_pages: PageOptions {
-                k1: 0.9,
-                b: 0.75,
-                share: 1.0,
-                title_weight: 1.0,
-                title_share: 0.1,
-            },
-            long_pages: PageOptions {
-                k1: 1.2,
-                b: 0.4,
-                share: 0.7,
-                title_weight: 3.0,
-                title_share: 0.2,
-            },
-        }
-    }
-}
-
-/// How terms are counted on pages of one length.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PageOptions {
-    /// How soon repetition stops to count: 0 counts presence only, 2 is slow.
-    pub k1: f32,
-    /// How much pages of many passages are held back: 0 not at all, 1 fully.
-    pub b: f32,
-    /// Share of the whole page against its best passage, 0 to 1.
-    pub share: f32,
-    /// Occurrences that one occurrence in the page title counts as.
-    pub title_weight: f32,
-    /// Share of the title in a page's impact, 0 to 1: a term of a title of n words gets it by
-    /// 1 / √n, whatever else the page says.
-    pub title_share: f32,
-}
-
-impl LexicalOptions {
-    /// The options of a site whose pages are so long ([`page::length`]).
-    fn of_pages(&self, length: f32) -> PageOptions {
-        let blend = |of: fn(&PageOptions) -> f32| {
-            (1.0 - length) * of(&self.short_pages) + length * of(&self.long_pages)
-        };
-        PageOptions {
-            k1: blend(|options| options.k1),
-            b: blend(|options| options.b),
-            share: blend(|options| options.share),
-            title_weight: blend(|options| options.title_weight),
-            title_share: blend(|options| options.title_share),
-        }
-    }
-}
 
 /// A word of the site as it is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,33 +23,13 @@ pub struct SiteWord {
 pub struct LexicalBuilder {
     options: LexicalOptions,
     analyzer: Analyzer,
-    /// Per passage its weighted words, without the title.
-    lengths: Vec<f32>,
-    /// First passage of each page, and the number of all.
-    first_passage: Vec<u32>,
-    /// Per page the words of its title.
-    title_words: Vec<TitleWords>,
+    sizes: Sizes,
     /// Per term the passages that have it, with its weighted frequency there; the title does not count.
     terms: HashMap<String, Vec<(u32, f32)>>,
     /// Per term the pages that have it in their title, with how often.
     in_titles: HashMap<String, Vec<(u32, f32)>>,
     words: BTreeMap<String, SiteWord>,
     titles: BTreeMap<String, Vec<u32>>,
-}
-
-/// How many words a title has.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct TitleWords {
-    all: f32,
-    /// Without function words.
-    telling: f32,
-}
-
-impl TitleWords {
-    /// The share that one of its words has of a page's impact, in title shares: 1 / √n.
-    fn share(self) -> f32 {
-        1.0 / self.telling.max(1.0).sqrt()
-    }
 }
 
 impl LexicalBuilder {
@@ -138,9 +39,7 @@ impl LexicalBuilder {
         Self {
             options,
             analyzer: Analyzer::new(stemming),
-            lengths: Vec::new(),
-            first_passage: vec![0],
-            title_words: Vec::new(),
+            sizes: Sizes::default(),
             terms: HashMap::new(),
             in_titles: HashMap::new(),
             words: BTreeMap::new(),
@@ -150,7 +49,7 @@ impl LexicalBuilder {
 
     /// Adds the next page.
     pub fn add_page(&mut self, page: &Page) {
-        let number = self.first_passage.len() as u32 - 1;
+        let number = self.sizes.pages() as u32;
         let title = self.analyzer.terms(&page.title);
         if let Some(key) = title_key(&title) {
             self.titles.entry(key).or_default().push(number);
@@ -159,7 +58,6 @@ impl LexicalBuilder {
         for passage in &page.passages {
             self.add_passage(page, passage);
         }
-        self.first_passage.push(self.lengths.len() as u32);
     }
 
     fn add_title(&mut self, page: u32, terms: Vec<Term>, passages: u32) {
@@ -167,8 +65,7 @@ impl LexicalBuilder {
         let telling = words.filter(|term| !is_stop_word(&term.surface)).count();
         let mut counts = BTreeMap::new();
         let all = self.count_terms(terms, 1.0, passages, &mut counts);
-        let telling = telling as f32;
-        self.title_words.push(TitleWords { all, telling });
+        self.sizes.add_page(all, telling);
         for (term, count) in counts {
             self.in_titles.entry(term).or_default().push((page, count));
         }
@@ -187,8 +84,7 @@ impl LexicalBuilder {
         length += self.count(&passage.text, 1.0, &mut counts);
         // Weights change how often words count, not how long the passage is.
         let times = passage.weight.value();
-        let id = self.lengths.len() as u32;
-        self.lengths.push(length);
+        let id = self.sizes.add_passage(length);
         for (term, frequency) in counts {
             let frequency = frequency * times;
             if frequency > 0.0 {
@@ -225,19 +121,6 @@ impl LexicalBuilder {
         length
     }
 
-    /// The page of a passage.
-    fn page(&self, passage: u32) -> usize {
-        let pages_before = self
-            .first_passage
-            .partition_point(|&first| first <= passage);
-        pages_before - 1
-    }
-
-    /// A page's passages.
-    fn passages(&self, page: usize) -> Range<usize> {
-        self.first_passage[page] as usize..self.first_passage[page + 1] as usize
-    }
-
     /// Words of the site as they are written, in order.
     #[must_use]
     pub fn words(&self) -> &BTreeMap<String, SiteWord> {
@@ -254,14 +137,15 @@ impl LexicalBuilder {
     /// site.
     #[must_use]
     pub fn postings<'a>(&'a self, place: &[u32]) -> BTreeMap<&'a str, PageList> {
-        let counter = Counter::new(self);
+        let impacts = Impacts::new(self.options, &self.sizes);
         let mut lists: BTreeMap<&str, PageList> = BTreeMap::new();
         for term in self.terms.keys().chain(self.in_titles.keys()) {
             lists.entry(term).or_default();
         }
         for (term, list) in &mut lists {
             let of = |found: Option<&'a Vec<(u32, f32)>>| found.map_or(&[][..], Vec::as_slice);
-            *list = counter.page_list(
+            *list = self.page_list(
+                &impacts,
                 of(self.terms.get(*term)),
                 of(self.in_titles.get(*term)),
                 place,
@@ -269,116 +153,41 @@ impl LexicalBuilder {
         }
         lists
     }
-}
-
-/// Makes lists of pages of a site that is complete.
-struct Counter<'a> {
-    builder: &'a LexicalBuilder,
-    options: PageOptions,
-    /// Per passage its weighted words, the title's among them.
-    lengths: Vec<f32>,
-    mean_length: f32,
-}
-
-impl<'a> Counter<'a> {
-    fn new(builder: &'a LexicalBuilder) -> Self {
-        let titles = builder.title_words.iter();
-        let passages = builder.lengths.len();
-        let options = builder
-            .options
-            .of_pages(page::length(passages, titles.len()));
-        let mut lengths = builder.lengths.clone();
-        for (page, title) in titles.enumerate() {
-            for length in &mut lengths[builder.passages(page)] {
-                *length += options.title_weight * title.all;
-            }
-        }
-        Self {
-            builder,
-            options,
-            mean_length: lengths.iter().sum::<f32>() / passages.max(1) as f32,
-            lengths,
-        }
-    }
 
     /// The list of a term that stands on `passages`, so often in each, and in titles of pages, so often.
-    fn page_list(&self, passages: &[(u32, f32)], titles: &[(u32, f32)], place: &[u32]) -> PageList {
+    fn page_list(
+        &self,
+        impacts: &Impacts<'_>,
+        passages: &[(u32, f32)],
+        titles: &[(u32, f32)],
+        place: &[u32],
+    ) -> PageList {
         let (mut entries, mut holding) = (Vec::new(), 0);
         let (mut texts, mut titles) = (passages, titles.iter().peekable());
         loop {
-            let of_text = texts
-                .first()
-                .map(|(passage, _)| self.builder.page(*passage));
+            let of_text = texts.first().map(|(passage, _)| self.sizes.page(*passage));
             let of_title = titles.peek().map(|(page, _)| *page as usize);
             let Some(page) = of_text.into_iter().chain(of_title).min() else {
                 break;
             };
-            let own = self.builder.passages(page);
+            let end = self.sizes.passages(page).end;
             let (here, after) =
-                texts.split_at(texts.partition_point(|(at, _)| (*at as usize) < own.end));
+                texts.split_at(texts.partition_point(|(at, _)| (*at as usize) < end));
             texts = after;
-            let title = titles.next_if(|(at, _)| *at as usize == page);
-            let impacts = self.impacts(page, here, title.map_or(0.0, |(_, count)| *count));
-            holding += impacts.len();
-            let impact = self.page_impact(page, &impacts, title.is_some());
+            let in_title = titles.next_if(|(at, _)| *at as usize == page);
+            let in_title = in_title.map_or(0.0, |(_, count)| *count);
+            holding += match in_title > 0.0 {
+                true => self.sizes.passages(page).len(),
+                false => here.len(),
+            };
             let at = place.get(page).copied().unwrap_or_default();
-            entries.push((at, quantized(impact)));
+            entries.push((at, quantized(impacts.of_page(page, here, in_title))));
         }
         entries.sort_unstable();
         PageList {
-            scale: rarity(self.lengths.len(), holding),
+            scale: impacts.rarity(entries.len(), holding),
             entries,
         }
-    }
-
-    /// The impacts of a page's passages that have a term: those where it stands in the text, or all if it stands in the
-    /// title.
-    fn impacts(&self, page: usize, texts: &[(u32, f32)], in_title: f32) -> Vec<f32> {
-        if in_title == 0.0 {
-            let impact = |&(passage, frequency): &(u32, f32)| self.impact(passage, frequency);
-            return texts.iter().map(impact).collect();
-        }
-        let title = in_title * self.options.title_weight;
-        let impact = |passage: usize| {
-            let passage = passage as u32;
-            let found = texts.binary_search_by_key(&passage, |(at, _)| *at);
-            self.impact(passage, title + found.map_or(0.0, |at| texts[at].1))
-        };
-        self.builder.passages(page).map(impact).collect()
-    }
-
-    fn impact(&self, passage: u32, frequency: f32) -> f32 {
-        let b = self.builder.options.b;
-        let relative_length = self.lengths[passage as usize] / self.mean_length.max(f32::EPSILON);
-        frequency / (frequency + self.options.k1 * (1.0 - b + b * relative_length))
-    }
-
-    /// The impact of a page, of those of its passages.
-    fn page_impact(&self, page: usize, passages: &[f32], titled: bool) -> f32 {
-        let best = passages.iter().copied().fold(0.0, f32::max);
-        let odds = passages.iter().map(|impact| {
-            let impact = impact.min(MAX_PASSAGE_IMPACT);
-            impact / (1.0 - impact)
-        });
-        let odds: f32 = odds.sum();
-        let PageOptions {
-            b,
-            share,
-            title_share,
-            ..
-        } = self.options;
-        let (own, pages) = (
-            self.builder.passages(page).len(),
-            self.builder.title_words.len(),
-        );
-        let relative_length = (own * pages) as f32 / self.lengths.len().max(1) as f32;
-        let whole = odds / (odds + 1.0 - b + b * relative_length);
-        let text = share * whole + (1.0 - share) * best;
-        let in_title = match titled {
-            true => self.builder.title_words[page].share(),
-            false => 0.0,
-        };
-        (1.0 - title_share) * text + title_share * in_title
     }
 }
 
@@ -395,13 +204,6 @@ pub fn title_key(terms: &[Term]) -> Option<String> {
     let fits = (1..=MAX_TITLE_WORDS).contains(&words.len())
         && key.len() <= crate::dictionary::MAX_KEY_BYTES;
     fits.then_some(key)
-}
-
-/// `ln(1 + (N − df + ½) / (df + ½))` for `count` of `total` units.
-#[must_use]
-pub fn rarity(total: usize, count: usize) -> f32 {
-    let (total, count) = (total as f32, count as f32);
-    (1.0 + (total - count + 0.5) / (count + 0.5)).ln()
 }
 
 #[cfg(test)]
@@ -425,11 +227,7 @@ mod tests {
     }
 
     fn builder(pages: &[Page]) -> LexicalBuilder {
-        builder_with(LexicalOptions::default(), pages)
-    }
-
-    fn builder_with(options: LexicalOptions, pages: &[Page]) -> LexicalBuilder {
-        let mut builder = LexicalBuilder::new(options, Stemming::English);
+        let mut builder = LexicalBuilder::new(LexicalOptions::default(), Stemming::English);
         pages.iter().for_each(|page| builder.add_page(page));
         builder
     }
@@ -485,46 +283,29 @@ mod tests {
     }
 
     #[test]
-    fn titles_and_headings_weigh_more_than_text() {
+    fn headings_and_titles_of_long_pages_weigh_more_than_text() {
         let mut heading = page("x", &["filler words here"]);
         heading.passages[0].headings = vec!["Threads".to_owned()];
-        let pages = [
+        let mut pages = [
             page("Threads", &["filler words here"]),
             heading,
-            page("y", &["threads filler words here"]),
+            page("y", &["threads filler words"]),
         ];
-        let options = LexicalOptions::default();
-        let as_long = LexicalOptions {
-            short_pages: options.long_pages,
-            ..options
-        };
-        let long = scores(&builder_with(as_long, &pages), "thread", 3);
-        assert!(long[0] > long[1] && long[1] > long[2], "{long:?}");
-        let short = scores(&builder_with(options, &pages), "thread", 3);
-        assert!(short[0] > short[2] && short[1] > short[2], "{short:?}");
-        assert!(
-            short[0] / short[2] < long[0] / long[2],
-            "short pages' titles are text"
-        );
-    }
-
-    #[test]
-    fn sites_whose_pages_are_neither_short_nor_long_are_in_between() {
-        let options = LexicalOptions::default();
-        assert_eq!(options.of_pages(0.0), options.short_pages);
-        assert_eq!(options.of_pages(1.0), options.long_pages);
-        let between = options.of_pages(0.5);
-        assert_eq!([between.title_weight, between.k1], [2.0, 1.05]);
-    }
-
-    #[test]
-    fn a_title_is_read_with_every_passage_of_its_page() {
-        let pages = [page("cat", &["dog", "bird"]), page("x", &["cat dog"])];
-        let builder = builder(&pages);
-        assert_eq!(builder.words()["cat"].occurrences, 3);
-        let postings = builder.postings(&[0, 1]);
-        let of = |term: &str| postings[term].scale;
-        assert_eq!([of("cat"), of("dog")], [rarity(3, 3), rarity(3, 2)]);
+        let found = scores(&builder(&pages), "thread", 3);
+        assert!(found[0] == found[2] && found[1] > found[2], "{found:?}");
+        // Of nine passages a page, a title stands with each.
+        for page in &mut pages {
+            let filler = page.passages[0].clone();
+            page.passages.resize(
+                9,
+                Passage {
+                    text: "filler words here".to_owned(),
+                    ..filler
+                },
+            );
+        }
+        let found = scores(&builder(&pages), "thread", 3);
+        assert!(found[0] > found[1] && found[1] > found[2], "{found:?}");
     }
 
     #[test]

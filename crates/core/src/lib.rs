@@ -18,6 +18,7 @@ pub mod fields;
 pub mod filter;
 pub mod fusion;
 pub mod ids;
+pub mod impact;
 pub mod lexical;
 pub mod lists;
 pub mod manifest;

@@ -8,7 +8,7 @@
 use crate::codes::{DenseQuery, code_bytes, page_score};
 use crate::dictionary::Meaning;
 use crate::fusion::{Moments, ROUNDING};
-use crate::lexical::rarity;
+use crate::impact::rarity;
 use crate::lists::PageList;
 use crate::manifest::Spread;
 use crate::rows::UhdRow;

@@ -7,7 +7,7 @@
 
 use crate::attributes::Choice;
 use crate::fusion::Moments;
-use crate::lexical::rarity;
+use crate::impact::rarity;
 use crate::manifest::Weights;
 use crate::query::{AnalyzedQuery, Relation};
 use crate::quoted::{self, Quoted};

@@ -9,7 +9,7 @@
 use crate::encoded::PassageCodes;
 use crate::fusion::ROUNDING;
 use crate::ids::PieceId;
-use crate::lexical::rarity;
+use crate::impact::rarity;
 use crate::rows::{self, GenericRows, UhdRow};
 use crate::uhd::strongest;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

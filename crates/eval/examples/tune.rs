@@ -5,7 +5,7 @@
 //! cargo run --release -p siskin-eval --example tune -- ENCODER SWEEP DATASET:SPLIT…
 //! ```
 //!
-//! `SWEEP` is the beginning of a name of [`SWEEPS`] or [`PAGE_SWEEPS`], or `all`. Never run it on a split that a report is made of.
+//! `SWEEP` is the beginning of a name of [`SWEEPS`], or `all`. Never run it on a split that a report is made of.
 
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
@@ -14,7 +14,6 @@ use std::path::Path;
 
 use siskin_core::build::BuildOptions;
 use siskin_core::encoded::EncodedQuery;
-use siskin_core::lexical::PageOptions;
 use siskin_core::search::Mode;
 use siskin_encoder::Encoder;
 use siskin_eval::beir::{self, Dataset};
@@ -29,16 +28,45 @@ const MAX_QUERIES: usize = 400;
 type Set = fn(&mut BuildOptions, f32);
 
 /// Name, values to try, and how a value is set.
-const SWEEPS: [(&str, &[f32], Set); 17] = [
+const SWEEPS: [(&str, &[f32], Set); 24] = [
     ("mean_share", &[0.0, 0.1, 0.2, 0.3], |options, value| {
         options.ranking.mean_share = value;
     }),
     ("heading_weight", &[0.5, 1.0, 2.0, 3.0], |options, value| {
         options.lexical.heading_weight = value;
     }),
-    ("b", &[0.3, 0.5, 0.75, 0.9], |options, value| {
-        options.lexical.b = value;
+    ("short.k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
+        options.lexical.short_pages.k1 = value;
     }),
+    ("short.b", &[0.4, 0.6, 0.75, 0.9], |options, value| {
+        options.lexical.short_pages.b = value;
+    }),
+    ("long.k1", &[0.6, 0.9, 1.2, 1.6], |options, value| {
+        options.lexical.long_pages.k1 = value;
+    }),
+    (
+        "long.passage_b",
+        &[0.3, 0.5, 0.75, 0.9],
+        |options, value| {
+            options.lexical.long_pages.passage_b = value;
+        },
+    ),
+    ("long.b", &[0.2, 0.4, 0.6, 0.75], |options, value| {
+        options.lexical.long_pages.b = value;
+    }),
+    ("long.share", &[0.5, 0.7, 0.85, 1.0], |options, value| {
+        options.lexical.long_pages.share = value;
+    }),
+    (
+        "long.title_weight",
+        &[1.0, 2.0, 3.0, 4.0],
+        |options, value| options.lexical.long_pages.title_weight = value,
+    ),
+    (
+        "long.title_share",
+        &[0.0, 0.1, 0.2, 0.3],
+        |options, value| options.lexical.long_pages.title_share = value,
+    ),
     (
         "code_shards",
         &[6.0, 8.0, 10.0, 12.0, 1e6],
@@ -105,24 +133,6 @@ const SWEEPS: [(&str, &[f32], Set); 17] = [
     }),
 ];
 
-/// Chooses one parameter of sites of short or of long pages.
-type Field = fn(&mut PageOptions) -> &mut f32;
-
-/// The same for both kinds of site, as `short.…` and `long.…`.
-const PAGE_SWEEPS: [(&str, &[f32], Field); 5] = [
-    ("k1", &[0.6, 0.9, 1.2, 1.6], |options| &mut options.k1),
-    ("b", &[0.2, 0.4, 0.6, 0.75], |options| &mut options.b),
-    ("share", &[0.5, 0.7, 0.85, 1.0], |options| {
-        &mut options.share
-    }),
-    ("title_weight", &[1.0, 2.0, 3.0, 4.0], |options| {
-        &mut options.title_weight
-    }),
-    ("title_share", &[0.0, 0.1, 0.2, 0.3], |options| {
-        &mut options.title_share
-    }),
-];
-
 /// One split with everything that does not depend on the parameters.
 struct Collection {
     dataset: Dataset,
@@ -170,20 +180,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut options = BuildOptions::default();
             set(&mut options, value);
             report(name, value, &options, &collections)?;
-        }
-    }
-    for (name, values, field) in PAGE_SWEEPS {
-        for (kind, is_short) in [("short", true), ("long", false)] {
-            let name = format!("{kind}.{name}");
-            for &value in values.iter().filter(|_| asked(&name)) {
-                let mut options = BuildOptions::default();
-                let lexical = &mut options.lexical;
-                *field(match is_short {
-                    true => &mut lexical.short_pages,
-                    false => &mut lexical.long_pages,
-                }) = value;
-                report(&name, value, &options, &collections)?;
-            }
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use siskin_core::bytes::Writer;
 use siskin_core::encoded::{EncodedQuery, PassageCodes};
-use siskin_core::lexical::rarity;
+use siskin_core::impact::rarity;
 use siskin_core::page::Page;
 use siskin_core::{postings, top, uhd};
 

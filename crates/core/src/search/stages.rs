@@ -8,7 +8,7 @@ use crate::encoded::{self, EncodedQuery};
 use crate::error::{Error, Result};
 use crate::feedback;
 use crate::fusion::Moments;
-use crate::lexical::rarity;
+use crate::impact::rarity;
 use crate::manifest::Weights;
 use crate::query::{AnalyzedQuery, Wanted};
 use crate::quoted;
