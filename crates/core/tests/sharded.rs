@@ -389,15 +389,18 @@ fn a_question_takes_three_rounds() {
 }
 
 #[test]
-fn rows_are_left_out_beside_the_passages_own_network_where_pages_are_short() {
+fn where_pages_are_short_full_leaves_out_rows_and_takes_more_shards_of_codes() {
     let pages = |passages: usize| -> Vec<PageWords> {
         let page = |page: usize| (0..passages).map(|i| vec![(page + i) % 8]).collect();
         (0..4).map(page).collect()
     };
-    let rows = |bundle: Bundle| bundle.manifest.ranking.rows_in_full;
-    let of = |passages| rows(bundle(&pages(passages), tiny_shards()).unwrap());
-    assert_eq!([2, 9].map(of), [0.0, 0.8]);
-    assert_eq!(rows(bundle_read_by(&pages(2), "another").unwrap()), 0.8);
+    let of = |bundle: Bundle| {
+        let ranking = bundle.manifest.ranking;
+        (ranking.rows_in_full, ranking.code_shards_in_full)
+    };
+    let own = |passages| of(bundle(&pages(passages), tiny_shards()).unwrap());
+    assert_eq!([2, 6, 9].map(own), [(0.0, 24), (0.4, 18), (0.8, 12)]);
+    assert_eq!(of(bundle_read_by(&pages(2), "another").unwrap()), (0.8, 24));
 }
 
 #[test]
@@ -425,7 +428,7 @@ fn full_takes_more_shards_of_codes_than_table_unless_the_bundle_is_older() {
     let engine = loaded(&site());
     assert_eq!(
         [Mode::Table, Mode::Full].map(|mode| engine.code_shards(mode)),
-        [6, 12]
+        [6, 24]
     );
     let older = changed_manifest(|json| {
         let ranking = json["ranking"].as_object_mut().unwrap();

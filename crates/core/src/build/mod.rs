@@ -307,9 +307,13 @@ impl Builder {
         let paths: Vec<&str> = writer.files.iter().map(|file| file.path.as_str()).collect();
         let passages: usize = self.pages.iter().map(|page| page.passages.len()).sum();
         let mut ranking = self.options.ranking;
+        let length = page::length(passages, self.pages.len());
         if self.encoder.query_id.is_none() {
-            ranking.rows_in_full *= page::length(passages, self.pages.len());
+            ranking.rows_in_full *= length;
         }
+        // Short pages are many in a shard, but words tell less well which.
+        let more = (1.0 - length) * ranking.code_shards_in_full as f32;
+        ranking.code_shards_in_full = ranking.code_shards_in_full.saturating_add(more as usize);
         let manifest = Manifest {
             format: FORMAT_VERSION,
             generator: generator(),
