@@ -172,12 +172,29 @@ impl<'a> Impacts<'a> {
         }
     }
 
-    /// The impact on a page of a term that stands so often in some of its passages and in its title.
-    pub(crate) fn of_page(&self, page: usize, texts: &[(u32, f32)], in_title: f32) -> f32 {
-        self.blend(
-            self.of_short_page(page, texts, in_title),
-            self.of_long_page(page, texts, in_title),
+    /// The impact on a page of a term that stands so often in some of its passages and in its title, and how many
+    /// passages have it: what stands in the title stands on all.
+    pub(crate) fn of_page(&self, page: usize, texts: &[(u32, f32)], in_title: f32) -> (f32, usize) {
+        let own = self.passages_of(page, texts, in_title);
+        let short = self.of_short_page(page, texts, in_title);
+        (
+            self.blend(short, self.of_long_page(page, &own, in_title > 0.0)),
+            own.len(),
         )
+    }
+
+    /// Per passage of a page that has a term how often it counts there.
+    fn passages_of(&self, page: usize, texts: &[(u32, f32)], in_title: f32) -> Vec<(u32, f32)> {
+        if in_title == 0.0 {
+            return texts.to_vec();
+        }
+        let title = in_title * self.options.long_pages.title_weight;
+        let with_title = |passage: usize| {
+            let passage = passage as u32;
+            let found = texts.binary_search_by_key(&passage, |(at, _)| *at);
+            (passage, title + found.map_or(0.0, |at| texts[at].1))
+        };
+        self.sizes.passages(page).map(with_title).collect()
     }
 
     /// The rarity of a term on so many pages and passages.
@@ -198,7 +215,7 @@ impl<'a> Impacts<'a> {
         saturated(frequency, k1, b, self.pages.relative(page))
     }
 
-    fn of_long_page(&self, page: usize, texts: &[(u32, f32)], in_title: f32) -> f32 {
+    fn of_long_page(&self, page: usize, passages: &[(u32, f32)], is_titled: bool) -> f32 {
         let LongPages {
             b,
             share,
@@ -206,28 +223,17 @@ impl<'a> Impacts<'a> {
             ..
         } = self.options.long_pages;
         let (mut best, mut odds) = (0.0f32, 0.0);
-        let mut add = |impact: f32| {
+        for &(passage, frequency) in passages {
+            let impact = self.of_passage(passage as usize, frequency);
             best = best.max(impact);
             let impact = impact.min(MAX_PASSAGE_IMPACT);
             odds += impact / (1.0 - impact);
-        };
-        let own = self.sizes.passages(page);
-        if in_title > 0.0 {
-            // What stands in the title stands on all passages.
-            let title = in_title * self.options.long_pages.title_weight;
-            for passage in own.clone() {
-                let found = texts.binary_search_by_key(&(passage as u32), |(at, _)| *at);
-                add(self.of_passage(passage, title + found.map_or(0.0, |at| texts[at].1)));
-            }
-        } else {
-            for &(passage, frequency) in texts {
-                add(self.of_passage(passage as usize, frequency));
-            }
         }
-        let relative = (own.len() * self.sizes.pages()) as f32 / self.passages.all.len() as f32;
+        let own = self.sizes.passages(page).len();
+        let relative = (own * self.sizes.pages()) as f32 / self.passages.all.len() as f32;
         let whole = odds / (odds + 1.0 - b + b * relative);
         let text = share * whole + (1.0 - share) * best;
-        let of_title = match in_title > 0.0 {
+        let of_title = match is_titled {
             true => 1.0 / (self.sizes.titles[page].telling.max(1) as f32).sqrt(),
             false => 0.0,
         };
@@ -283,7 +289,7 @@ mod tests {
         let sizes = sizes(&[2, 1, 3]);
         let impacts = Impacts::new(LexicalOptions::default(), &sizes);
         // 9, 5 and 13 words, 9 on the mean.
-        let of_page = |page, texts: &[(u32, f32)], title| impacts.of_page(page, texts, title);
+        let of_page = |page, texts: &[(u32, f32)], title| impacts.of_page(page, texts, title).0;
         assert_eq!(of_page(0, &[(0, 1.0), (1, 1.0)], 1.0), 3.0 / 3.9);
         assert_eq!(of_page(0, &[(1, 3.0)], 0.0), 3.0 / 3.9);
         assert!(of_page(1, &[(2, 1.0)], 0.0) > of_page(2, &[(3, 1.0)], 0.0));
@@ -294,7 +300,7 @@ mod tests {
     fn a_long_page_is_its_passages_and_its_title() {
         let sizes = sizes(&[9, 9, 9]);
         let impacts = Impacts::new(LexicalOptions::default(), &sizes);
-        let of_page = |texts: &[(u32, f32)], title| impacts.of_page(1, texts, title);
+        let of_page = |texts: &[(u32, f32)], title| impacts.of_page(1, texts, title).0;
         let once = of_page(&[(9, 1.0)], 0.0);
         assert!((once - 0.8 / 2.2).abs() < 1e-6, "{once}");
         let on_two = of_page(&[(9, 1.0), (10, 1.0)], 0.0);
@@ -313,12 +319,14 @@ mod tests {
     fn pages_that_are_neither_short_nor_long_count_as_both_in_parts() {
         let sizes = sizes(&[6, 6]);
         let impacts = Impacts::new(LexicalOptions::default(), &sizes);
-        let (texts, title) = ([(7, 1.0)], 1.0);
+        let texts = [(7, 1.0)];
+        let with_title = impacts.passages_of(1, &texts, 1.0);
         let halves = [
-            impacts.of_short_page(1, &texts, title),
-            impacts.of_long_page(1, &texts, title),
+            impacts.of_short_page(1, &texts, 1.0),
+            impacts.of_long_page(1, &with_title, true),
         ];
-        let both = impacts.of_page(1, &texts, title);
+        let (both, passages) = impacts.of_page(1, &texts, 1.0);
+        assert_eq!(passages, 6);
         assert!(
             (both - 0.5 * (halves[0] + halves[1])).abs() < 1e-6,
             "{halves:?} {both}"

@@ -6,6 +6,7 @@ use crate::lists::{PageList, quantized};
 use crate::page::{Page, Passage};
 use crate::text::{Analyzer, Stemming, Term, TermKind, is_stop_word};
 use std::collections::{BTreeMap, HashMap};
+
 /// Longest title, in words, that is found as a whole.
 const MAX_TITLE_WORDS: usize = 8;
 
@@ -176,12 +177,10 @@ impl LexicalBuilder {
             texts = after;
             let in_title = titles.next_if(|(at, _)| *at as usize == page);
             let in_title = in_title.map_or(0.0, |(_, count)| *count);
-            holding += match in_title > 0.0 {
-                true => self.sizes.passages(page).len(),
-                false => here.len(),
-            };
+            let (impact, passages) = impacts.of_page(page, here, in_title);
+            holding += passages;
             let at = place.get(page).copied().unwrap_or_default();
-            entries.push((at, quantized(impacts.of_page(page, here, in_title))));
+            entries.push((at, quantized(impact)));
         }
         entries.sort_unstable();
         PageList {
@@ -209,6 +208,7 @@ pub fn title_key(terms: &[Term]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::impact::rarity;
     use crate::page::Weight;
 
     fn page(title: &str, texts: &[&str]) -> Page {
@@ -293,19 +293,27 @@ mod tests {
         ];
         let found = scores(&builder(&pages), "thread", 3);
         assert!(found[0] == found[2] && found[1] > found[2], "{found:?}");
-        // Of nine passages a page, a title stands with each.
-        for page in &mut pages {
-            let filler = page.passages[0].clone();
-            page.passages.resize(
-                9,
-                Passage {
-                    text: "filler words here".to_owned(),
-                    ..filler
-                },
-            );
-        }
+        pages.iter_mut().for_each(lengthen);
         let found = scores(&builder(&pages), "thread", 3);
         assert!(found[0] > found[1] && found[1] > found[2], "{found:?}");
+    }
+
+    /// Makes a page a long one.
+    fn lengthen(page: &mut Page) {
+        let mut filler = page.passages[0].clone();
+        filler.text = "filler words here".to_owned();
+        page.passages.resize(9, filler);
+    }
+
+    #[test]
+    fn a_title_is_read_with_every_passage_of_a_long_page() {
+        let mut pages = [page("cat", &["dog"]), page("x", &["cat dog"])];
+        let scale = |pages: &[Page], term: &str| builder(pages).postings(&[0, 1])[term].scale;
+        assert_eq!(scale(&pages, "cat"), rarity(2, 2));
+        pages.iter_mut().for_each(lengthen);
+        assert_eq!(builder(&pages).words()["cat"].occurrences, 10);
+        assert_eq!(scale(&pages, "cat"), rarity(18, 10));
+        assert_eq!(scale(&pages, "dog"), rarity(18, 2));
     }
 
     #[test]

@@ -27,7 +27,8 @@ const MAX_QUERIES: usize = 400;
 /// Sets one parameter.
 type Set = fn(&mut BuildOptions, f32);
 
-/// Name, values to try, and how a value is set.
+/// Name, values to try, and how a value is set. Where pages are short, a build doubles the shards of codes in `full`
+/// and leaves out the rows, whatever is set.
 const SWEEPS: [(&str, &[f32], Set); 24] = [
     ("mean_share", &[0.0, 0.1, 0.2, 0.3], |options, value| {
         options.ranking.mean_share = value;
