@@ -1,9 +1,12 @@
 //! A shard of one-bit codes: sign bits of centred, pooled vectors of windows of passages, page by
 //! page (the dense bucket; Zouhar et al. 2022). It also tells where the pages' records stand.
 //!
+//! A window has one code, that of its mean; in a bundle with `spans` one for each of its spans of word pieces.
+//!
 //! ```text
 //! varint  first page; varint pages; per page: varint windows
-//! per window: ⌈dim / 8⌉ bytes, value i in bit i % 8 of byte i / 8; 1 = positive
+//! with spans, per window: varint codes
+//! per code: ⌈dim / 8⌉ bytes, value i in bit i % 8 of byte i / 8; 1 = positive
 //! varint  blocks of records that have any of these pages, in order; per block:
 //!         varint first page, varint pages, varint offset in the file, varint bytes, u32 checksum
 //! ```
@@ -22,17 +25,66 @@ pub fn sign_bits(vector: &[f32]) -> Vec<u8> {
     bits
 }
 
-/// The file of a shard: per page the codes of its windows, one after the other; `blocks` are those
-/// of the pages' records.
+/// The codes of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageCodes {
+    /// How many codes each window has.
+    pub windows: Vec<u32>,
+    /// All codes, window by window.
+    pub bits: Vec<u8>,
+}
+
+impl PageCodes {
+    /// Each window's mean as its only code; a vector without values is none.
+    #[must_use]
+    pub fn of_means(windows: &[Vec<f32>]) -> Self {
+        let windows = windows.iter().filter(|window| !window.is_empty());
+        Self {
+            windows: windows.clone().map(|_| 1).collect(),
+            bits: windows.flat_map(|window| sign_bits(window)).collect(),
+        }
+    }
+
+    /// The codes of each window, as `query` reads them.
+    fn codes(&self, query: &DenseQuery) -> impl Iterator<Item = impl Iterator<Item = &[u8]>> {
+        let mut rest = self.bits.as_slice();
+        let bytes = query.code_bytes();
+        self.windows.iter().map(move |&codes| {
+            let end = (codes as usize).saturating_mul(bytes).min(rest.len());
+            let (own, others) = rest.split_at(end);
+            rest = others;
+            own.chunks_exact(bytes)
+        })
+    }
+
+    /// The score of each window: that of its code nearest to the query.
+    pub fn window_scores(&self, query: &DenseQuery) -> impl Iterator<Item = f32> {
+        let windows = self.codes(query);
+        windows.map(|codes| codes.fold(f32::NEG_INFINITY, |best, code| best.max(query.score(code))))
+    }
+
+    /// The code of a window that is nearest to the query.
+    #[must_use]
+    pub fn nearest(&self, window: usize, query: &DenseQuery) -> Option<&[u8]> {
+        let codes = self.codes(query).nth(window)?;
+        codes.max_by(|a, b| query.score(a).total_cmp(&query.score(b)))
+    }
+}
+
+/// The file of a shard; `blocks` are those of the pages' records. Without `spans` each window has one code.
 #[must_use]
-pub fn write(first_page: u32, pages: &[&[u8]], dim: usize, blocks: &[Block]) -> Vec<u8> {
+pub fn write(first_page: u32, pages: &[PageCodes], spans: bool, blocks: &[Block]) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.varint(first_page);
     writer.length(pages.len());
-    for codes in pages {
-        writer.length(codes.len() / code_bytes(dim));
+    for page in pages {
+        writer.length(page.windows.len());
     }
-    pages.iter().for_each(|codes| writer.raw(codes));
+    if spans {
+        let windows = pages.iter().flat_map(|page| &page.windows);
+        windows.for_each(|&codes| writer.varint(codes));
+    }
+    pages.iter().for_each(|page| writer.raw(&page.bits));
     writer.length(blocks.len());
     for block in blocks {
         writer.varint(block.first_page);
@@ -54,42 +106,48 @@ pub fn code_bytes(dim: usize) -> usize {
 #[derive(Debug)]
 pub struct Codes {
     first_page: u32,
-    code_bytes: usize,
-    /// First window of each page, and the number of all.
-    first_window: Vec<u32>,
-    bits: Vec<u8>,
+    pages: Vec<PageCodes>,
     blocks: Vec<Block>,
 }
 
 impl Codes {
-    /// Reads the payload of a file of [`write`].
+    /// Reads the payload of a file of [`write`], of a bundle with or without `spans`.
     ///
     /// # Errors
     /// When the bytes are not such a payload.
-    pub fn read(payload: &[u8], dim: usize) -> Result<Self> {
+    pub fn read(payload: &[u8], dim: usize, spans: bool) -> Result<Self> {
         let mut reader = Reader::new(payload);
         let first_page = reader.varint()?;
-        let mut first_window = vec![0];
-        let mut windows = 0u32;
+        let mut pages = Vec::new();
+        let mut windows = 0usize;
         for _ in 0..reader.count(8)? {
-            windows = windows
-                .checked_add(reader.varint()?)
-                .ok_or_else(|| reader.damage("windows over 32 bits"))?;
-            first_window.push(windows);
+            let count = reader.count(8)?;
+            windows = windows.saturating_add(count);
+            if windows > payload.len() {
+                return Err(reader.damage("more windows announced than bytes are there"));
+            }
+            pages.push(PageCodes {
+                windows: vec![1; count],
+                bits: Vec::new(),
+            });
         }
-        let code_bytes = code_bytes(dim);
-        let bits = reader
-            .raw((windows as usize).saturating_mul(code_bytes))?
-            .to_vec();
+        if spans {
+            let mut windows = pages.iter_mut().flat_map(|page| &mut page.windows);
+            windows.try_for_each(|codes| reader.varint().map(|count| *codes = count))?;
+        }
+        for page in &mut pages {
+            let count = |sum: usize, &codes: &u32| sum.saturating_add(codes as usize);
+            let codes = page.windows.iter().fold(0, count);
+            let bits = reader.raw(codes.saturating_mul(code_bytes(dim)))?;
+            page.bits = bits.to_vec();
+        }
         let blocks = (0..reader.count(64)?)
             .map(|_| read_block(&mut reader))
             .collect::<Result<_>>()?;
         reader.finish()?;
         Ok(Self {
             first_page,
-            code_bytes,
-            first_window,
-            bits,
+            pages,
             blocks,
         })
     }
@@ -107,18 +165,13 @@ impl Codes {
     /// Pages that the shard is of.
     #[must_use]
     pub fn pages(&self) -> std::ops::Range<u32> {
-        self.first_page
-            ..self
-                .first_page
-                .saturating_add(self.first_window.len() as u32 - 1)
+        self.first_page..self.first_page.saturating_add(self.pages.len() as u32)
     }
 
-    /// The codes of a page's windows; `None` when the page is not of this shard.
-    pub fn of_page(&self, page: u32) -> Option<impl Iterator<Item = &[u8]>> {
-        let at = page.checked_sub(self.first_page)? as usize;
-        let (start, end) = (self.first_window.get(at)?, self.first_window.get(at + 1)?);
-        let bytes = *start as usize * self.code_bytes..*end as usize * self.code_bytes;
-        Some(self.bits.get(bytes)?.chunks_exact(self.code_bytes))
+    /// A page's codes; `None` when it is not of this shard.
+    #[must_use]
+    pub fn of_page(&self, page: u32) -> Option<&PageCodes> {
+        self.pages.get(page.checked_sub(self.first_page)? as usize)
     }
 }
 
@@ -152,6 +205,11 @@ impl DenseQuery {
             tables: vector.chunks(8).map(byte_sums).collect(),
             length: vector.iter().map(|value| value * value).sum::<f32>().sqrt(),
         }
+    }
+
+    /// Bytes of the codes that the query is compared with, at least 1.
+    fn code_bytes(&self) -> usize {
+        self.tables.len().max(1)
     }
 
     /// Whether the vector says nothing.
@@ -218,20 +276,21 @@ mod tests {
             vectors in proptest::collection::vec(proptest::array::uniform12(-1f32..1.0), 1..9),
             query in proptest::array::uniform12(0.01f32..1.0),
         ) {
-            let codes: Vec<u8> = vectors.iter().flat_map(|vector| sign_bits(vector)).collect();
-            let file = write(3, &[&codes], 12, &[]);
-            let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
-            let shard = Codes::read(&payload, 12).unwrap();
+            let page = PageCodes {
+                windows: vec![1; vectors.len()],
+                bits: vectors.iter().flat_map(|vector| sign_bits(vector)).collect(),
+            };
+            let shard = written(&[page], 12, false);
             let dense = DenseQuery::new(&query);
-            let scores = shard.of_page(3).unwrap().map(|code| dense.score(code));
+            let scores = shard.of_page(3).unwrap().window_scores(&dense);
             for (score, vector) in scores.zip(&vectors) {
                 prop_assert!((score - naive_score(vector, &query)).abs() < 1e-4);
             }
         }
 
         #[test]
-        fn any_bytes_are_refused_or_read(bytes: Vec<u8>) {
-            if let Ok(shard) = Codes::read(&bytes, 12) {
+        fn any_bytes_are_refused_or_read(bytes: Vec<u8>, spans: bool) {
+            if let Ok(shard) = Codes::read(&bytes, 12, spans) {
                 prop_assert!(shard.pages().all(|page| shard.of_page(page).is_some()));
             }
         }
@@ -239,12 +298,42 @@ mod tests {
 
     #[test]
     fn a_page_of_another_shard_is_not_there() {
-        let file = write(3, &[&[1, 2], &[]], 8, &[]);
-        let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
-        let shard = Codes::read(&payload, 8).unwrap();
-        assert_eq!(shard.of_page(3).unwrap().count(), 2);
-        assert_eq!(shard.of_page(4).unwrap().count(), 0);
+        let page = PageCodes {
+            windows: vec![1, 1],
+            bits: vec![1, 2],
+        };
+        let shard = written(&[page.clone(), PageCodes::default()], 8, false);
+        assert_eq!(shard.of_page(3), Some(&page));
+        assert_eq!(shard.of_page(4), Some(&PageCodes::default()));
         assert!(shard.of_page(2).is_none() && shard.of_page(5).is_none());
+    }
+
+    #[test]
+    fn a_window_is_as_near_as_its_nearest_span() {
+        let page = PageCodes {
+            windows: vec![2, 1],
+            bits: vec![0b00, 0b11, 0b01],
+        };
+        let shard = written(&[PageCodes::default(), page.clone()], 2, true);
+        let found = shard.of_page(4).unwrap();
+        assert_eq!(found, &page);
+        let query = DenseQuery::new(&[3.0, 4.0]);
+        let close = |found: f32, wanted: f32| (found - wanted).abs() < 1e-6;
+        let scores: Vec<f32> = found.window_scores(&query).collect();
+        assert!(
+            close(scores[0], 1.4) && close(scores[1], -0.2),
+            "{scores:?}"
+        );
+        assert_eq!(found.nearest(0, &query), Some([0b11].as_slice()));
+        assert_eq!(found.nearest(1, &query), Some([0b01].as_slice()));
+        assert_eq!(found.nearest(2, &query), None);
+    }
+
+    /// Pages from 3 on, written and read.
+    fn written(pages: &[PageCodes], dim: usize, spans: bool) -> Codes {
+        let file = write(3, pages, spans, &[]);
+        let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
+        Codes::read(&payload, dim, spans).unwrap()
     }
 
     #[test]

@@ -61,16 +61,20 @@ pub struct PassageCodes {
     pub winners: Vec<TokenWinners>,
     /// Pooled vector of unit length: `[dim]`.
     pub dense: Vec<f32>,
+    /// Mean vectors of the passage's spans of pieces, of unit length: `[spans, dim]`, row-major; empty unless the
+    /// index that they are for looks at spans.
+    pub spans: Vec<f32>,
 }
 
 impl PassageCodes {
-    /// Drops the special tokens of `text`; `dense` is its pooled vector.
+    /// Drops the special tokens of `text`; `dense` is its pooled vector, `spans` are those of its spans.
     #[must_use]
-    pub fn new(text: EncodedText, dense: Vec<f32>) -> Self {
+    pub fn new(text: EncodedText, dense: Vec<f32>, spans: Vec<f32>) -> Self {
         Self {
             pieces: inner_tokens(&text.pieces).to_vec(),
             winners: text.buckets,
             dense,
+            spans,
         }
     }
 }

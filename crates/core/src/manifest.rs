@@ -34,6 +34,9 @@ pub struct Manifest {
     pub window: u32,
     /// Windows of a page, at most: those of a long page are larger.
     pub page_windows: u32,
+    /// Whether a window has a one-bit code for each of its spans of word pieces, not one in all.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spans: bool,
     /// How systems are fused.
     pub ranking: Ranking,
     /// How scores of the dense bucket are spread over the pages.
@@ -423,6 +426,7 @@ impl Manifest {
             passages: fields.count("passages"),
             window: fields.count("window"),
             page_windows: fields.count("page_windows"),
+            spans: fields.flag("spans").unwrap_or_default(),
             ranking: Ranking::read(&fields.object("ranking")),
             dense: Spread::read(&fields.object("dense")),
             languages: fields

@@ -5,7 +5,7 @@
 //! page's one-bit codes can be summed up beforehand, word by word, and the best pages of each word
 //! kept as one short list. The first stage then needs no postings by dimension.
 
-use crate::codes::{DenseQuery, code_bytes, page_score};
+use crate::codes::{DenseQuery, PageCodes, page_score};
 use crate::dictionary::Meaning;
 use crate::fusion::{Moments, ROUNDING};
 use crate::impact::rarity;
@@ -37,7 +37,7 @@ pub(crate) struct Site<'a> {
     static_rows: &'a [f32],
     uhd: Vec<Overlaps<'a>>,
     /// Codes of the windows of each page.
-    codes: &'a [Vec<u8>],
+    codes: &'a [PageCodes],
     mean_share: f32,
     spread: Spread,
     mean_length: f32,
@@ -62,7 +62,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) uhd_rows: &'a [Vec<UhdRow>],
     pub(crate) buckets: &'a [Bucket],
     /// Codes of the windows of each page.
-    pub(crate) codes: &'a [Vec<u8>],
+    pub(crate) codes: &'a [PageCodes],
     pub(crate) mean_share: f32,
 }
 
@@ -185,11 +185,7 @@ impl<'a> Site<'a> {
     }
 
     fn dense_scores(&self, dense: &DenseQuery) -> Vec<f32> {
-        let width = code_bytes(self.dim);
-        let score = |codes: &Vec<u8>| {
-            let windows = codes.chunks_exact(width).map(|code| dense.score(code));
-            page_score(windows, self.mean_share)
-        };
+        let score = |codes: &PageCodes| page_score(codes.window_scores(dense), self.mean_share);
         self.codes.iter().map(score).collect()
     }
 

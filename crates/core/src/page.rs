@@ -28,6 +28,13 @@ pub fn length(passages: usize, pages: usize) -> f32 {
     ((mean - SHORT_PAGES) / (LONG_PAGES - SHORT_PAGES)).clamp(0.0, 1.0)
 }
 
+/// Whether the codes of such a site are those of its passages' spans of word pieces: where each page says one thing,
+/// what answers a question is often a sentence of it.
+#[must_use]
+pub fn has_spans(passages: usize, pages: usize) -> bool {
+    length(passages, pages) < 0.5
+}
+
 /// What a page's author says of it beside its text: by name, each list in the order of the names and
 /// without repetitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -339,6 +339,7 @@ mod tests {
                 pieces: vec![PieceId(piece)],
                 winners,
                 dense: vec![x, 2.0],
+                ..PassageCodes::default()
             });
         }
         builder

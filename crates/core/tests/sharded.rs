@@ -10,14 +10,15 @@ mod site;
 
 use proptest::prelude::*;
 use siskin_core::build::{Bundle, ShardSizes};
-use siskin_core::codes::{DenseQuery, sign_bits};
+use siskin_core::codes::{Codes, DenseQuery, sign_bits};
 use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
 use siskin_core::error::Error;
 use siskin_core::manifest::Manifest;
 use siskin_core::search::{Engine, Mode, Query, Scores, Step};
 use site::{
-    DIM, PageWords, WORDS, add, add_need, ask, bundle, bundle_read_by, encoded, tiny_shards,
+    DIM, PageWords, WORDS, add, add_need, ask, bundle, bundle_of_spans, bundle_read_by, encoded,
+    tiny_shards,
 };
 
 fn pages() -> impl Strategy<Value = Vec<PageWords>> {
@@ -84,8 +85,13 @@ proptest! {
     }
 
     #[test]
-    fn scores_are_those_of_a_plain_computation(pages in pages(), word in 0usize..10) {
-        let mut bundle = bundle(&pages, tiny_shards()).unwrap();
+    fn scores_are_those_of_a_plain_computation(
+        pages in pages(),
+        word in 0usize..10,
+        spans: bool,
+    ) {
+        let built = if spans { bundle_of_spans } else { bundle };
+        let mut bundle = built(&pages, tiny_shards()).unwrap();
         let feedback = std::mem::take(&mut bundle.manifest.ranking.table.feedback);
         let query = query(WORDS[word], Mode::Table);
         let Scores { pages: mut scores, found } = done(loaded(&bundle).score(&query, usize::MAX));
@@ -295,30 +301,40 @@ fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]
         let behind = scores[order[0]] - scores[page];
         let weight = 1.0 / (1.0 + behind + behind * behind / 2.0);
         // Windows that are equally near are told apart by rounding alone: that of the engine.
-        let near = |code: &[f32]| {
-            let score = DenseQuery::new(query).score(&sign_bits(code));
-            (score - spread.mean) / spread.deviation
+        let near = |code: &Vec<f32>| DenseQuery::new(query).score(&sign_bits(code));
+        let nearest = |codes: &Vec<Vec<f32>>| {
+            let best = codes.iter().map(near).fold(f32::NEG_INFINITY, f32::max);
+            (best - spread.mean) / spread.deviation
         };
         let windows = codes[page].iter().rev();
-        let best = windows.max_by(|a, b| near(a).total_cmp(&near(b)));
+        let window = windows.max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
+        let spans = window.unwrap().iter();
+        let best = spans.max_by(|a, b| near(a).total_cmp(&near(b)));
         for (sum, value) in sought.iter_mut().zip(best.unwrap()) {
             *sum += weight * value;
         }
     }
     let length = dot(&sought, &sought).sqrt().max(f32::MIN_POSITIVE);
-    let likeness = |windows: &Vec<Vec<f32>>| page_score(windows, &sought, share) / length;
+    let likeness = |windows: &Vec<Window>| page_score(windows, &sought, share) / length;
     codes.iter().map(likeness).collect()
 }
 
-fn page_score(windows: &[Vec<f32>], vector: &[f32], share: f32) -> f32 {
-    let dots: Vec<f32> = windows.iter().map(|code| dot(vector, code)).collect();
+fn page_score(windows: &[Window], vector: &[f32], share: f32) -> f32 {
+    let nearest = |codes: &Window| {
+        let dots = codes.iter().map(|code| dot(vector, code));
+        dots.fold(f32::NEG_INFINITY, f32::max)
+    };
+    let dots: Vec<f32> = windows.iter().map(nearest).collect();
     let best = dots.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mean = dots.iter().sum::<f32>() / dots.len() as f32;
     (1.0 - share) * best + share * mean
 }
 
+/// The codes of a window.
+type Window = Vec<Vec<f32>>;
+
 /// The codes of all pages as signs.
-fn plain_codes(bundle: &Bundle) -> Vec<Vec<Vec<f32>>> {
+fn plain_codes(bundle: &Bundle) -> Vec<Vec<Window>> {
     let mut codes = vec![Vec::new(); bundle.manifest.pages as usize];
     for file in bundle
         .files
@@ -326,7 +342,7 @@ fn plain_codes(bundle: &Bundle) -> Vec<Vec<Vec<f32>>> {
         .filter(|file| file.id.kind == Kind::Codes)
     {
         let payload = container::plain_payload("c", Kind::Codes, &file.bytes).unwrap();
-        let shard = siskin_core::codes::Codes::read(&payload, DIM).unwrap();
+        let shard = Codes::read(&payload, DIM, bundle.manifest.spans).unwrap();
         for page in shard.pages() {
             let sign = |code: &[u8], i: usize| {
                 if code[i / 8] >> (i % 8) & 1 == 1 {
@@ -335,10 +351,16 @@ fn plain_codes(bundle: &Bundle) -> Vec<Vec<Vec<f32>>> {
                     -1.0
                 }
             };
-            let windows = shard.of_page(page).unwrap();
-            codes[page as usize] = windows
-                .map(|code| (0..DIM).map(|i| sign(code, i)).collect())
-                .collect();
+            let own = shard.of_page(page).unwrap();
+            let mut spans = own
+                .bits
+                .chunks(DIM.div_ceil(8))
+                .map(|code| (0..DIM).map(|i| sign(code, i)).collect());
+            for &count in &own.windows {
+                let window = spans.by_ref().take(count as usize).collect();
+                codes[page as usize].push(window);
+            }
+            assert_eq!(spans.count(), 0);
         }
     }
     codes
@@ -470,6 +492,24 @@ fn passages_of_a_short_page_are_windows_of_their_own() {
         windows[page as usize] = codes.len();
     }
     assert_eq!(windows, [3, 1, 2]);
+}
+
+#[test]
+fn a_window_has_a_code_for_each_span_where_all_passages_have_spans() {
+    let pages: Vec<PageWords> = vec![vec![vec![1, 0], vec![2]], vec![vec![3, 4, 5]]];
+    let bundle = bundle_of_spans(&pages, tiny_shards()).unwrap();
+    let sizes = |page: usize| {
+        let at = bundle
+            .order
+            .iter()
+            .position(|&added| added as usize == page);
+        let windows = &plain_codes(&bundle)[at.unwrap()];
+        windows.iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    assert_eq!((sizes(0), sizes(1)), (vec![2, 1], vec![3]));
+    let json = bundle.manifest_json().unwrap();
+    assert!(json.contains("\"spans\":true"), "{json}");
+    assert_eq!(Manifest::parse(&json).unwrap(), bundle.manifest);
 }
 
 #[test]

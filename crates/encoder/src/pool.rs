@@ -20,6 +20,31 @@ pub fn passage_pool(text: &EncodedText, pooling: &PassagePooling) -> Vec<f32> {
     weighted_sum(text, &attention_weights(text, pooling))
 }
 
+/// Word pieces of a span, about.
+const SPAN_PIECES: usize = 24;
+
+/// Mean vectors of the spans of a text's pieces, special tokens left out, each of unit length: `[spans, dim]`. Spans
+/// are equally long, and at least one.
+pub(crate) fn span_pool(text: &EncodedText) -> Vec<f32> {
+    let dim = dim_of(text);
+    let tokens = text.pieces.len().saturating_sub(2);
+    let inner = text.hidden.get(dim..dim + tokens * dim).unwrap_or_default();
+    let spans = ((tokens + SPAN_PIECES / 2) / SPAN_PIECES).max(1);
+    let span = |at: usize| {
+        let (start, end) = (at * tokens / spans, (at + 1) * tokens / spans);
+        let mut sum = vec![0.0f32; dim];
+        for hidden in inner
+            .get(start * dim..end * dim)
+            .unwrap_or_default()
+            .chunks_exact(dim)
+        {
+            sum.iter_mut().zip(hidden).for_each(|(sum, x)| *sum += x);
+        }
+        unit(sum)
+    };
+    (0..spans).flat_map(span).collect()
+}
+
 /// `softmax_t(x_t · attention + bias[piece_t])` without the division: the length is taken later.
 fn attention_weights(text: &EncodedText, pooling: &PassagePooling) -> Vec<f32> {
     let logits: Vec<f32> = text
@@ -108,6 +133,34 @@ mod tests {
             &passage_pool(&text(), &pooling),
             &[x / length, y / length]
         ));
+    }
+
+    #[test]
+    fn spans_are_equally_long_and_leave_out_special_tokens() {
+        let text = |inner: usize| {
+            let token = |at: usize| match at {
+                0 => [9.0, 9.0],
+                at if at > inner => [-9.0, 9.0],
+                at => [1.0, if at <= inner / 2 { 0.0 } else { 2.0 }],
+            };
+            EncodedText {
+                pieces: (0..inner as u32 + 2).map(PieceId).collect(),
+                hidden: (0..inner + 2).flat_map(token).collect(),
+                buckets: vec![],
+            }
+        };
+        let length = 5f32.sqrt();
+        assert!(close(
+            &span_pool(&text(40)),
+            &[1.0, 0.0, 1.0 / length, 2.0 / length]
+        ));
+        let counts = [1, 12, 35, 36, 60, 126].map(|inner| span_pool(&text(inner)).len() / 2);
+        assert_eq!(counts, [1, 1, 1, 2, 3, 5]);
+        assert_eq!(
+            span_pool(&text(0)),
+            [0.0, 0.0],
+            "no span without a direction"
+        );
     }
 
     #[test]

@@ -320,7 +320,7 @@ fn code_scores(
 ) -> Result<Vec<Vec<f64>>> {
     let encoder = open_encoder(settings.encoder.as_deref(), Baseline::Uhd)?;
     let cache = settings.cache.as_deref();
-    let encoded = collection::encode(pages, &encoder, Pooling::Own, cache, observer)?;
+    let encoded = collection::encode(pages, &encoder, Pooling::of_site(pages), cache, observer)?;
     let codes = UhdCodes::new(&encoded, pages);
     let bytes = codes.bytes_per_passage();
     observer.remark(&format!("uhd: {bytes:.1} bytes a passage"));

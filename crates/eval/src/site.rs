@@ -39,9 +39,10 @@ impl Site {
         cache: Option<&Path>,
         observer: &dyn Observer,
     ) -> Result<Self> {
+        let pooling = Pooling::of_site(&pages);
         Ok(Self {
             rows: encoder.generic_rows()?,
-            encoded: collection::encode(&pages, encoder, Pooling::Own, cache, observer)?,
+            encoded: collection::encode(&pages, encoder, pooling, cache, observer)?,
             encoder: encoder.info(),
             vocabulary: encoder.vocabulary(),
             pages,

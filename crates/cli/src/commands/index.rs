@@ -171,7 +171,8 @@ fn build(
     };
     let rows = encoder.generic_rows()?;
     let note = |text: &str| talk.problem(text);
-    let mut store = encoder.passage_store(settings.cache.as_deref(), Pooling::Own, note)?;
+    let pooling = Pooling::of_site(&pages);
+    let mut store = encoder.passage_store(settings.cache.as_deref(), pooling, note)?;
     let texts = passage_texts(&pages, settings.passages);
     let (mut codes, progress) = encode(&texts, &mut store, talk)?;
     let spinner = talk.spinner("building the index");

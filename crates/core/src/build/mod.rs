@@ -177,6 +177,8 @@ pub struct Builder {
     site_rows: SiteRowsBuilder,
     pages: Vec<Page>,
     windows: Vec<PageWindows>,
+    /// Whether codes are those of spans: until a passage without any is added.
+    has_spans: bool,
 }
 
 /// The windows of one page.
@@ -184,6 +186,8 @@ pub struct Builder {
 struct PageWindows {
     /// Per window the sum of its passages' vectors, and their number.
     dense: Vec<(Vec<f32>, u32)>,
+    /// Per window the vectors of its passages' spans: `[spans, dim]`.
+    spans: Vec<Vec<f32>>,
     /// Per bucket the code of each window.
     codes: Vec<Vec<Vec<u32>>>,
 }
@@ -200,6 +204,7 @@ impl Builder {
             site_rows: SiteRowsBuilder::default(),
             pages: Vec::new(),
             windows: Vec::new(),
+            has_spans: true,
         }
     }
 
@@ -230,8 +235,10 @@ impl Builder {
                 .clone()
                 .map(|window| dense_sum(window, self.encoder.dim))
                 .collect(),
+            spans: windows.clone().map(spans_of).collect(),
             codes: (0..self.encoder.buckets.len()).map(code).collect(),
         });
+        self.has_spans &= codes.iter().all(|codes| !codes.spans.is_empty());
         self.pages.push(page);
         Ok(())
     }
@@ -258,6 +265,7 @@ impl Builder {
         }
         for code in codes {
             if code.dense.len() != self.encoder.dim
+                || code.spans.len() % self.encoder.dim.max(1) != 0
                 || code.winners.len() != self.encoder.buckets.len()
             {
                 return wrong("codes that do not have the encoder's shape".to_owned());
@@ -324,6 +332,7 @@ impl Builder {
             passages: passages as u32,
             window: self.options.window.max(1),
             page_windows: self.options.page_windows.max(1),
+            spans: self.has_spans,
             ranking,
             dense,
             languages: attributes.languages(),
@@ -336,6 +345,14 @@ impl Builder {
             order,
         }
     }
+}
+
+fn spans_of(window: &[PassageCodes]) -> Vec<f32> {
+    window
+        .iter()
+        .flat_map(|codes| &codes.spans)
+        .copied()
+        .collect()
 }
 
 fn dense_sum(window: &[PassageCodes], dim: usize) -> (Vec<f32>, u32) {

@@ -4,6 +4,7 @@ use super::shard_writer::{ShardWriter, WHOLE};
 use super::words::Words;
 use super::{Builder, MIN_NEIGHBOUR_LETTERS, MIN_OCCURRENCES};
 use crate::attributes::Attributes;
+use crate::codes::PageCodes;
 use crate::dictionary::{Entry, Shape};
 use crate::filter::Filter;
 use crate::order::{by_lists, by_meaning};
@@ -32,7 +33,7 @@ pub(super) struct SiteCodes<'a> {
     /// Per page the direction of its dense vectors: `[pages, dim]`, pages as they were added.
     directions: Vec<f32>,
     /// Per page the one-bit codes of its windows.
-    pub(super) codes: Vec<Vec<u8>>,
+    pub(super) codes: Vec<PageCodes>,
     pub(super) buckets: Vec<Bucket>,
     pub(super) static_rows: Vec<f32>,
     pub(super) uhd_rows: Vec<Vec<UhdRow>>,
@@ -53,12 +54,10 @@ impl<'a> SiteCodes<'a> {
         for page in &builder.windows {
             let windows = centred(&page.dense, &mean);
             directions.extend(direction(&windows, dim));
-            codes.push(
-                windows
-                    .iter()
-                    .flat_map(|window| codes::sign_bits(window))
-                    .collect(),
-            );
+            codes.push(match builder.has_spans {
+                true => span_codes(&page.spans, &mean),
+                false => PageCodes::of_means(&windows),
+            });
         }
         let order: Vec<u32> = (0..builder.pages.len() as u32).collect();
         let buckets = builder.encoder.buckets.len();
@@ -191,22 +190,19 @@ impl<'a> SiteCodes<'a> {
     }
 
     fn write_codes(&self, writer: &mut ShardWriter, blocks: &[Block]) {
-        let sizes: Vec<usize> = self.codes.iter().map(Vec::len).collect();
+        let sizes: Vec<usize> = self.codes.iter().map(|page| page.bits.len()).collect();
         let total: usize = sizes.iter().sum();
         let options = self.builder.options.shards;
         let whole = total <= options.whole_codes_bytes;
         let mut first = 0;
         for run in runs(&sizes, if whole { WHOLE } else { options.codes }) {
-            let pages: Vec<&[u8]> = self.codes[first..first + run]
-                .iter()
-                .map(Vec::as_slice)
-                .collect();
+            let pages = &self.codes[first..first + run];
             let end = (first + run) as u32;
             let has = |block: &&Block| {
                 block.first_page < end && block.first_page + block.pages > first as u32
             };
             let blocks: Vec<Block> = blocks.iter().filter(has).cloned().collect();
-            let file = codes::write(first as u32, &pages, self.shape.dim, &blocks);
+            let file = codes::write(first as u32, pages, self.builder.has_spans, &blocks);
             writer.by_number(Kind::Codes, 0, first as u32, file);
             first += run;
         }
@@ -302,6 +298,24 @@ fn centred(windows: &[(Vec<f32>, u32)], mean: &[f32]) -> Vec<Vec<f32>> {
             .collect()
     };
     windows.iter().map(centre).collect()
+}
+
+/// The codes of a page's windows, span by span.
+fn span_codes(windows: &[Vec<f32>], mean: &[f32]) -> PageCodes {
+    let mut codes = PageCodes::default();
+    for window in windows {
+        let spans = window.chunks_exact(mean.len().max(1));
+        codes.windows.push(spans.len() as u32);
+        for span in spans {
+            let centred: Vec<f32> = span
+                .iter()
+                .zip(mean)
+                .map(|(value, mean)| value - mean)
+                .collect();
+            codes.bits.extend(codes::sign_bits(&centred));
+        }
+    }
+    codes
 }
 
 /// The direction of a page: the sum of its windows, of length 1.

@@ -148,7 +148,7 @@ impl Engine {
             Kind::Common | Kind::Words | Kind::Foreign | Kind::Spelling => {
                 Loaded::Dictionary(Shard::read(payload, Shape { pages, dim })?)
             }
-            Kind::Codes => Loaded::Codes(Codes::read(payload, dim)?),
+            Kind::Codes => Loaded::Codes(Codes::read(payload, dim, self.manifest.spans)?),
             Kind::Records => Loaded::Records(Shown::new(Records::read(payload)?)),
             Kind::Attributes => Loaded::Attributes(Attributes::read(payload, pages)?),
             Kind::Map => Loaded::Map(Map::read(payload, pages)?),

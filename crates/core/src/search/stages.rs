@@ -63,18 +63,19 @@ impl Engine {
         });
         ranked.finish_candidates(LEAST_CANDIDATES);
         if weights.feedback > 0.0 && !dense.is_zero() {
-            self.feed_back(weights.feedback, &shards, ranked);
+            self.feed_back(weights.feedback, &dense, &shards, ranked);
         }
     }
 
     /// Adds to all candidates how much they are like the best ones.
-    fn feed_back(&self, weight: f32, shards: &[&Codes], ranked: &mut Ranked) {
+    fn feed_back(&self, weight: f32, query: &DenseQuery, shards: &[&Codes], ranked: &mut Ranked) {
         let best = ranked.order(feedback::PAGES);
         let best_score = best.first().map_or(0.0, |page| ranked.score(*page));
         let mut sought = vec![0.0; self.manifest.encoder.dim];
         for page in best.into_iter().take(feedback::PAGES) {
-            let windows = shards.iter().find_map(|codes| codes.of_page(page));
-            if let Some(code) = windows.and_then(|mut all| all.nth(ranked.best_window(page))) {
+            let codes = shards.iter().find_map(|codes| codes.of_page(page));
+            let nearest = codes.and_then(|codes| codes.nearest(ranked.best_window(page), query));
+            if let Some(code) = nearest {
                 let weight = feedback::weight(best_score - ranked.score(page));
                 feedback::add(&mut sought, weight, code);
             }
@@ -222,11 +223,9 @@ impl Engine {
 fn score_windows(shards: &[&Codes], query: &DenseQuery, each: &mut dyn FnMut(u32, Vec<f32>)) {
     for codes in shards {
         for page in codes.pages() {
-            let mut scores = Vec::new();
-            if let Some(windows) = codes.of_page(page) {
-                windows.for_each(|code| scores.push(query.score(code)));
-            }
-            each(page, scores);
+            let windows = codes.of_page(page);
+            let scores = windows.map(|codes| codes.window_scores(query).collect());
+            each(page, scores.unwrap_or_default());
         }
     }
 }

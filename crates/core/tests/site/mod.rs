@@ -30,7 +30,7 @@ const USED: usize = WORDS.len() - 2;
 /// A page as the numbers of its words, passage by passage.
 pub type PageWords = Vec<Vec<usize>>;
 
-fn codes(words: &[usize]) -> PassageCodes {
+fn codes(words: &[usize], spans: bool) -> PassageCodes {
     let piece = |word: &usize| PieceId((*word % USED) as u32);
     let winners = |word: &usize| [(*word % USED) as u32 * 3, 40];
     PassageCodes {
@@ -41,6 +41,10 @@ fn codes(words: &[usize]) -> PassageCodes {
             activations: words.iter().flat_map(|_| [1.0, 0.5]).collect(),
         }],
         dense: vector(words.first().copied().unwrap_or_default() % USED),
+        spans: match spans {
+            true => words.iter().flat_map(|word| vector(word % USED)).collect(),
+            false => Vec::new(),
+        },
     }
 }
 
@@ -120,11 +124,16 @@ pub fn bundle_of(
     shards: ShardSizes,
     weight: impl Fn(usize) -> Weight,
 ) -> Result<Bundle> {
-    let options = BuildOptions {
-        shards,
-        ..BuildOptions::default()
+    build(pages, How::in_shards(shards), weight, &[], &[])
+}
+
+/// The same where each word of a passage is a span of its own.
+pub fn bundle_of_spans(pages: &[PageWords], shards: ShardSizes) -> Result<Bundle> {
+    let how = How {
+        spans: true,
+        ..How::in_shards(shards)
     };
-    build(pages, (options, None), weight, &[], &[])
+    build(pages, how, |_| Weight::default(), &[], &[])
 }
 
 /// The same with further pieces in the vocabulary and with words of several pieces, each of which means what a word
@@ -140,18 +149,45 @@ pub fn bundle_with_words(
         stemming,
         ..BuildOptions::default()
     };
-    build(pages, (options, None), |_| Weight::default(), pieces, words)
+    let how = How {
+        options,
+        ..How::default()
+    };
+    build(pages, how, |_| Weight::default(), pieces, words)
 }
 
 /// The same whose queries another encoder reads.
 pub fn bundle_read_by(pages: &[PageWords], query_id: &str) -> Result<Bundle> {
-    let options = (BuildOptions::default(), Some(query_id.to_owned()));
-    build(pages, options, |_| Weight::default(), &[], &[])
+    let how = How {
+        query_id: Some(query_id.to_owned()),
+        ..How::default()
+    };
+    build(pages, how, |_| Weight::default(), &[], &[])
+}
+
+/// How a bundle is built.
+#[derive(Default)]
+struct How {
+    options: BuildOptions,
+    query_id: Option<String>,
+    spans: bool,
+}
+
+impl How {
+    fn in_shards(shards: ShardSizes) -> Self {
+        Self {
+            options: BuildOptions {
+                shards,
+                ..BuildOptions::default()
+            },
+            ..Self::default()
+        }
+    }
 }
 
 fn build(
     pages: &[PageWords],
-    (options, query_id): (BuildOptions, Option<String>),
+    how: How,
     weight: impl Fn(usize) -> Weight,
     pieces: &[(&str, usize)],
     words_in_parts: &[(&str, usize)],
@@ -159,12 +195,12 @@ fn build(
     let encoder = EncoderInfo {
         dim: DIM,
         buckets: vec![BucketInfo::default()],
-        query_id,
+        query_id: how.query_id,
         ..EncoderInfo::default()
     };
-    let mut builder = Builder::new(options, encoder);
+    let mut builder = Builder::new(how.options, encoder);
     for (number, words) in pages.iter().enumerate() {
-        let codes: Vec<PassageCodes> = words.iter().map(|words| codes(words)).collect();
+        let codes: Vec<PassageCodes> = words.iter().map(|words| codes(words, how.spans)).collect();
         let mut page = page(number, words);
         page.attributes.weight = weight(number);
         builder.add_page(page, &codes)?;

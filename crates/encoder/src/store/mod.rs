@@ -13,10 +13,11 @@ use std::{env, fs, io};
 
 use sha2::{Digest, Sha256};
 use siskin_core::encoded::{Encode, EncodedText, PassageCodes};
+use siskin_core::page::{self, Page};
 use siskin_core::rows::PassagePooling;
 
 use crate::error::{EncoderError, Result};
-use crate::pool::passage_pool;
+use crate::pool::{passage_pool, span_pool};
 use crate::{Encoder, parallel};
 use pack::{Key, Pack, Place};
 
@@ -42,8 +43,22 @@ pub fn default_folder() -> Option<PathBuf> {
 pub enum Pooling {
     /// As the encoder wants it: what an index holds.
     Own,
+    /// The same, and besides the vectors of the passage's spans of pieces: what an index of short pages holds.
+    Spans,
     /// The plain mean of all tokens: what a dense baseline compares.
     Mean,
+}
+
+impl Pooling {
+    /// What an index of these pages holds.
+    #[must_use]
+    pub fn of_site(pages: &[Page]) -> Self {
+        let passages = pages.iter().map(|page| page.passages.len()).sum();
+        match page::has_spans(passages, pages.len()) {
+            true => Self::Spans,
+            false => Self::Own,
+        }
+    }
 }
 
 /// How far the work is.
@@ -83,8 +98,10 @@ impl Encoder {
         self.check_reads_passages()?;
         let own = self.passage_pooling()?;
         let mean = PassagePooling::default();
+        let spans = pooling == Pooling::Spans;
         let (pooling, suffix) = match pooling {
             Pooling::Mean if own != mean => (mean, "-mean"),
+            Pooling::Spans => (own, "-spans"),
             _ => (own, ""),
         };
         let name = folder_name(self.id(), self.engine().version(), suffix);
@@ -92,10 +109,12 @@ impl Encoder {
             Some(folder) => Records::open_or_temporary(&folder.join(name), &mut note),
             None => Records::temporary(),
         };
+        let mut records = records?;
+        records.spans = spans;
         Ok(PassageStore {
             encoder: self,
             pooling,
-            records: records?,
+            records,
         })
     }
 }
@@ -124,10 +143,10 @@ impl PassageStore<'_> {
         threads: usize,
         on_progress: impl FnMut(Progress),
     ) -> Result<Codes<'_>> {
-        let (encoder, pooling) = (self.encoder, &self.pooling);
+        let (encoder, pooling, spans) = (self.encoder, &self.pooling, self.records.spans);
         let encode = |text: &str| {
             let text = encoder.encode(text)?;
-            passage_codes(text, pooling)
+            passage_codes(text, pooling, spans)
         };
         self.records.encode(texts, threads, encode, on_progress)
     }
@@ -145,10 +164,15 @@ impl PassageStore<'_> {
     }
 }
 
-fn passage_codes(text: EncodedText, pooling: &PassagePooling) -> Result<PassageCodes> {
+fn passage_codes(
+    text: EncodedText,
+    pooling: &PassagePooling,
+    with_spans: bool,
+) -> Result<PassageCodes> {
     let tokens = text.pieces.len();
     let dense = passage_pool(&text, pooling);
-    let codes = PassageCodes::new(text, dense);
+    let spans = with_spans.then(|| span_pool(&text)).unwrap_or_default();
+    let codes = PassageCodes::new(text, dense, spans);
     let activations = codes
         .winners
         .iter()
@@ -156,6 +180,7 @@ fn passage_codes(text: EncodedText, pooling: &PassagePooling) -> Result<PassageC
     match codes
         .dense
         .iter()
+        .chain(&codes.spans)
         .chain(activations)
         .any(|value| value.is_nan())
     {
@@ -192,6 +217,8 @@ impl ExactSizeIterator for Codes<'_> {}
 #[derive(Debug, Default)]
 struct Records {
     folder: Option<PathBuf>,
+    /// Whether records have spans.
+    spans: bool,
     packs: Vec<Pack>,
     /// Number of the pack and place in it.
     places: HashMap<Key, (usize, Place)>,
@@ -280,7 +307,9 @@ impl Records {
             missing: missing.len(),
         };
         on_progress(progress);
-        let to_record = |&(at, text): &(usize, &str)| Ok((at, record::write(&encode(text)?)));
+        let spans = self.spans;
+        let to_record =
+            |&(at, text): &(usize, &str)| Ok((at, record::write(&encode(text)?, spans)));
         parallel::for_each(&missing, threads, to_record, |(at, record)| {
             if let Some(key) = keys.get(at) {
                 self.append(*key, &record)?;
@@ -324,7 +353,7 @@ impl Records {
         let pack = self.packs.get_mut(number).ok_or_else(absent)?;
         let bytes = pack.read(key, place);
         let bytes = bytes.map_err(|error| EncoderError::store(pack.path(), error))?;
-        record::read(&bytes).map_err(|damage| {
+        record::read(&bytes, self.spans).map_err(|damage| {
             let error = damage.of(&pack.path().display().to_string());
             EncoderError::store(pack.path(), io::Error::other(error))
         })

@@ -4,6 +4,7 @@
 //! varint tokens; varint piece per token
 //! varint buckets; per bucket: varint k; tokens · k varint dimensions; tokens · k f16 activations
 //! varint dim; dim f16 dense
+//! with spans: varint spans; spans · dim f16
 //! ```
 //!
 //! Fresh codes take the same way as stored ones, so both have the same rounding.
@@ -16,7 +17,7 @@ use siskin_core::ids::PieceId;
 const LARGEST: f32 = 65_504.0;
 
 /// The bytes of `codes`; larger numbers than a 16-bit float has become the largest one.
-pub(super) fn write(codes: &PassageCodes) -> Vec<u8> {
+pub(super) fn write(codes: &PassageCodes, with_spans: bool) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.length(codes.pieces.len());
     for piece in &codes.pieces {
@@ -32,6 +33,10 @@ pub(super) fn write(codes: &PassageCodes) -> Vec<u8> {
     }
     writer.length(codes.dense.len());
     write_floats(&mut writer, &codes.dense);
+    if with_spans {
+        writer.length(codes.spans.len() / codes.dense.len().max(1));
+        write_floats(&mut writer, &codes.spans);
+    }
     writer.into_bytes()
 }
 
@@ -42,7 +47,7 @@ fn write_floats(writer: &mut Writer, values: &[f32]) {
 }
 
 /// Reads bytes of [`write`].
-pub(super) fn read(bytes: &[u8]) -> Result<PassageCodes> {
+pub(super) fn read(bytes: &[u8], with_spans: bool) -> Result<PassageCodes> {
     let mut reader = Reader::new(bytes);
     let tokens = reader.count(8)?;
     let pieces = (0..tokens)
@@ -54,11 +59,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<PassageCodes> {
         .collect::<Result<_>>()?;
     let dim = reader.count(16)?;
     let dense = read_floats(&mut reader, dim)?;
+    let spans = match with_spans {
+        true => reader.count(16)?.saturating_mul(dim),
+        false => 0,
+    };
+    let spans = read_floats(&mut reader, spans)?;
     reader.finish()?;
     Ok(PassageCodes {
         pieces,
         winners,
         dense,
+        spans,
     })
 }
 
@@ -90,13 +101,19 @@ mod tests {
                 activations: vec![1.5, 0.25, -3.0, 0.0],
             }],
             dense: vec![0.5, -0.75, 0.0],
+            spans: vec![1.0, 0.0, 0.0, 0.0, -1.0, 0.0],
         }
     }
 
     #[test]
     fn what_is_written_comes_back() {
         for codes in [codes(), PassageCodes::default()] {
-            assert_eq!(read(&write(&codes)).unwrap(), codes);
+            assert_eq!(read(&write(&codes, true), true).unwrap(), codes);
+            let without = PassageCodes {
+                spans: Vec::new(),
+                ..codes.clone()
+            };
+            assert_eq!(read(&write(&codes, false), false).unwrap(), without);
         }
     }
 
@@ -104,17 +121,19 @@ mod tests {
     fn numbers_are_rounded_once() {
         let mut fresh = codes();
         fresh.dense = vec![0.1, 1e9, f32::NEG_INFINITY];
-        let once = read(&write(&fresh)).unwrap();
+        let once = read(&write(&fresh, true), true).unwrap();
         assert_eq!(once.dense[1..], [LARGEST, -LARGEST]);
         assert!(once.dense[0] != 0.1 && (once.dense[0] - 0.1).abs() < 1e-4);
-        assert_eq!(read(&write(&once)).unwrap(), once);
+        assert_eq!(read(&write(&once, true), true).unwrap(), once);
     }
 
     #[test]
     fn cut_bytes_are_refused() {
-        let bytes = write(&codes());
-        for end in 0..bytes.len() {
-            assert!(read(&bytes[..end]).is_err(), "cut at byte {end}");
+        for spans in [false, true] {
+            let bytes = write(&codes(), spans);
+            for end in 0..bytes.len() {
+                assert!(read(&bytes[..end], spans).is_err(), "cut at byte {end}");
+            }
         }
     }
 }

@@ -24,6 +24,7 @@ impl Network {
                 activations: vec![third; text.len()],
             }],
             dense: vec![third, -third],
+            spans: Vec::new(),
         })
     }
 
