@@ -38,7 +38,7 @@ pub use manifest::{
     Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, Quantization, ROWS_FILE,
     TOKENIZER_FILE,
 };
-pub use pool::{mean_pool, passage_pool};
+pub use pool::{mean_pool, passage_pool, span_pool};
 
 use std::borrow::Cow;
 

@@ -25,7 +25,8 @@ const SPAN_PIECES: usize = 24;
 
 /// Mean vectors of the spans of a text's pieces, special tokens left out, each of unit length: `[spans, dim]`. Spans
 /// are equally long, and at least one.
-pub(crate) fn span_pool(text: &EncodedText) -> Vec<f32> {
+#[must_use]
+pub fn span_pool(text: &EncodedText) -> Vec<f32> {
     let dim = dim_of(text);
     let tokens = text.pieces.len().saturating_sub(2);
     let inner = text.hidden.get(dim..dim + tokens * dim).unwrap_or_default();

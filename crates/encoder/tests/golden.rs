@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use siskin_core::encoded::{Encode, EncodedText, PassageCodes, TokenWinners, inner_tokens};
 use siskin_encoder::store::{Pooling, Progress};
-use siskin_encoder::{Encoder, Engine, Quantization, mean_pool};
+use siskin_encoder::{Encoder, Engine, Quantization, mean_pool, span_pool};
 
 #[derive(Deserialize)]
 struct Golden {
@@ -265,10 +265,17 @@ fn many_texts_come_in_order_and_equal_single_ones() {
         (last.known + last.missing, last.encoded),
         (texts.len(), last.missing)
     );
-    for (found, text) in found.iter().zip(&texts).step_by(7) {
+    let mut store = encoder
+        .passage_store(None, Pooling::Spans, |note| panic!("{note}"))
+        .unwrap();
+    let codes = store.encode(&texts, 2, |_| ()).unwrap();
+    let with_spans: Vec<PassageCodes> = codes.collect::<Result<_, _>>().unwrap();
+    let found = found.iter().zip(&with_spans).zip(&texts);
+    for ((found, with_spans), text) in found.step_by(7) {
         let text = encoder.encode(text).unwrap();
         let dense = mean_pool(&text);
-        let wanted = PassageCodes::new(text, dense);
+        let spans = span_pool(&text);
+        let wanted = PassageCodes::new(text, dense, spans);
         assert_eq!(found.pieces, wanted.pieces);
         let close = |found: &[f32], wanted: &[f32]| {
             let mut pairs = found.iter().zip(wanted);
@@ -277,6 +284,7 @@ fn many_texts_come_in_order_and_equal_single_ones() {
                     .all(|(found, wanted)| (found - wanted).abs() <= wanted.abs() / 1024.0 + 1e-7)
         };
         assert!(close(&found.dense, &wanted.dense));
+        assert!(found.spans.is_empty() && close(&with_spans.spans, &wanted.spans));
         for (found, wanted) in found.winners.iter().zip(&wanted.winners) {
             assert_eq!((found.k, &found.dimensions), (wanted.k, &wanted.dimensions));
             assert!(close(&found.activations, &wanted.activations));

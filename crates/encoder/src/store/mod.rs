@@ -171,7 +171,10 @@ fn passage_codes(
 ) -> Result<PassageCodes> {
     let tokens = text.pieces.len();
     let dense = passage_pool(&text, pooling);
-    let spans = with_spans.then(|| span_pool(&text)).unwrap_or_default();
+    let spans = match with_spans {
+        true => span_pool(&text),
+        false => Vec::new(),
+    };
     let codes = PassageCodes::new(text, dense, spans);
     let activations = codes
         .winners
