@@ -35,20 +35,22 @@ pub struct PageCodes {
 }
 
 impl PageCodes {
-    /// Each window's mean as its only code; a vector without values is none.
-    #[must_use]
-    pub fn of_means(windows: &[Vec<f32>]) -> Self {
-        let windows = windows.iter().filter(|window| !window.is_empty());
-        Self {
-            windows: windows.clone().map(|_| 1).collect(),
-            bits: windows.flat_map(|window| sign_bits(window)).collect(),
+    /// Adds a window with the codes of some vectors; one of vectors without values is none.
+    pub fn add_window<V: AsRef<[f32]>>(&mut self, vectors: impl IntoIterator<Item = V>) {
+        let mut codes = 0;
+        for vector in vectors {
+            codes += u32::from(!vector.as_ref().is_empty());
+            self.bits.extend(sign_bits(vector.as_ref()));
+        }
+        if codes > 0 {
+            self.windows.push(codes);
         }
     }
 
     /// The codes of each window, as `query` reads them.
     fn codes(&self, query: &DenseQuery) -> impl Iterator<Item = impl Iterator<Item = &[u8]>> {
         let mut rest = self.bits.as_slice();
-        let bytes = query.code_bytes();
+        let bytes = code_bytes(query.tables.len() * 8);
         self.windows.iter().map(move |&codes| {
             let end = (codes as usize).saturating_mul(bytes).min(rest.len());
             let (own, others) = rest.split_at(end);
@@ -97,8 +99,7 @@ pub fn write(first_page: u32, pages: &[PageCodes], spans: bool, blocks: &[Block]
 }
 
 /// Bytes of a code, at least 1.
-#[must_use]
-pub fn code_bytes(dim: usize) -> usize {
+fn code_bytes(dim: usize) -> usize {
     dim.div_ceil(8).max(1)
 }
 
@@ -133,7 +134,13 @@ impl Codes {
         }
         if spans {
             let mut windows = pages.iter_mut().flat_map(|page| &mut page.windows);
-            windows.try_for_each(|codes| reader.varint().map(|count| *codes = count))?;
+            windows.try_for_each(|codes| {
+                *codes = reader.varint()?;
+                match *codes {
+                    0 => Err(reader.damage("a window without a code")),
+                    _ => Ok(()),
+                }
+            })?;
         }
         for page in &mut pages {
             let count = |sum: usize, &codes: &u32| sum.saturating_add(codes as usize);
@@ -207,11 +214,6 @@ impl DenseQuery {
         }
     }
 
-    /// Bytes of the codes that the query is compared with, at least 1.
-    fn code_bytes(&self) -> usize {
-        self.tables.len().max(1)
-    }
-
     /// Whether the vector says nothing.
     #[must_use]
     pub fn is_zero(&self) -> bool {
@@ -276,10 +278,8 @@ mod tests {
             vectors in proptest::collection::vec(proptest::array::uniform12(-1f32..1.0), 1..9),
             query in proptest::array::uniform12(0.01f32..1.0),
         ) {
-            let page = PageCodes {
-                windows: vec![1; vectors.len()],
-                bits: vectors.iter().flat_map(|vector| sign_bits(vector)).collect(),
-            };
+            let mut page = PageCodes::default();
+            vectors.iter().for_each(|vector| page.add_window([vector]));
             let shard = written(&[page], 12, false);
             let dense = DenseQuery::new(&query);
             let scores = shard.of_page(3).unwrap().window_scores(&dense);
@@ -289,9 +289,13 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_refused_or_read(bytes: Vec<u8>, spans: bool) {
+        fn any_bytes_are_refused_or_give_every_window_a_score(bytes: Vec<u8>, spans: bool) {
+            let query = DenseQuery::new(&[1.0; 12]);
             if let Ok(shard) = Codes::read(&bytes, 12, spans) {
-                prop_assert!(shard.pages().all(|page| shard.of_page(page).is_some()));
+                for page in shard.pages() {
+                    let codes = shard.of_page(page).unwrap();
+                    prop_assert!(codes.window_scores(&query).all(f32::is_finite));
+                }
             }
         }
     }
@@ -327,6 +331,26 @@ mod tests {
         assert_eq!(found.nearest(0, &query), Some([0b11].as_slice()));
         assert_eq!(found.nearest(1, &query), Some([0b01].as_slice()));
         assert_eq!(found.nearest(2, &query), None);
+    }
+
+    #[test]
+    fn a_window_without_a_code_is_damage() {
+        let page = PageCodes {
+            windows: vec![1, 0],
+            bits: vec![1],
+        };
+        let file = write(3, &[page], true, &[]);
+        let payload = container::plain_payload("c", Kind::Codes, &file).unwrap();
+        let damage = Codes::read(&payload, 8, true).unwrap_err();
+        let message = damage.of("c").to_string();
+        assert!(message.contains("a window without a code"), "{message}");
+    }
+
+    #[test]
+    fn vectors_without_values_make_no_window() {
+        let mut page = PageCodes::default();
+        page.add_window([[]; 2]);
+        assert_eq!(page, PageCodes::default());
     }
 
     /// Pages from 3 on, written and read.

@@ -128,6 +128,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pages_have_spans_unless_they_are_nearer_to_long_ones() {
+        assert_eq!(
+            [3, 6, 9].map(|passages| length(passages, 1)),
+            [0.0, 0.5, 1.0]
+        );
+        assert_eq!(
+            [(10, 10), (59, 10), (60, 10)].map(|(a, b)| has_spans(a, b)),
+            [true, true, false]
+        );
+    }
+
+    #[test]
     fn a_site_is_long_from_nine_passages_a_page_on() {
         let lengths =
             [(6, 2), (12, 2), (18, 2), (100, 2), (0, 0)].map(|(all, pages)| length(all, pages));

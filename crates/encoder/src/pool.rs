@@ -7,7 +7,7 @@ use siskin_core::rows::PassagePooling;
 /// is the width of `text.hidden`. All zero if the text has no token.
 #[must_use]
 pub fn mean_pool(text: &EncodedText) -> Vec<f32> {
-    weighted_sum(text, &vec![1.0; text.pieces.len()])
+    weighted_sum(&text.hidden, dim_of(text), &vec![1.0; text.pieces.len()])
 }
 
 /// The passage's vector as `pooling` wants it, of unit length: `[dim]`. A pooling without
@@ -17,7 +17,11 @@ pub fn passage_pool(text: &EncodedText, pooling: &PassagePooling) -> Vec<f32> {
     if pooling.attention.is_empty() {
         return mean_pool(text);
     }
-    weighted_sum(text, &attention_weights(text, pooling))
+    weighted_sum(
+        &text.hidden,
+        dim_of(text),
+        &attention_weights(text, pooling),
+    )
 }
 
 /// Word pieces of a span, about.
@@ -33,15 +37,8 @@ pub fn span_pool(text: &EncodedText) -> Vec<f32> {
     let spans = ((tokens + SPAN_PIECES / 2) / SPAN_PIECES).max(1);
     let span = |at: usize| {
         let (start, end) = (at * tokens / spans, (at + 1) * tokens / spans);
-        let mut sum = vec![0.0f32; dim];
-        for hidden in inner
-            .get(start * dim..end * dim)
-            .unwrap_or_default()
-            .chunks_exact(dim)
-        {
-            sum.iter_mut().zip(hidden).for_each(|(sum, x)| *sum += x);
-        }
-        unit(sum)
+        let hidden = inner.get(start * dim..end * dim).unwrap_or_default();
+        weighted_sum(hidden, dim, &vec![1.0; end - start])
     };
     (0..spans).flat_map(span).collect()
 }
@@ -65,11 +62,10 @@ fn attention_weights(text: &EncodedText, pooling: &PassagePooling) -> Vec<f32> {
     logits.iter().map(|logit| (logit - largest).exp()).collect()
 }
 
-/// `Σ_t weights_t · x_t`, brought to unit length.
-fn weighted_sum(text: &EncodedText, weights: &[f32]) -> Vec<f32> {
-    let dim = dim_of(text);
+/// `Σ_t weights_t · x_t` over token vectors of `dim` values, brought to unit length.
+fn weighted_sum(hidden: &[f32], dim: usize, weights: &[f32]) -> Vec<f32> {
     let mut sum = vec![0.0f32; dim];
-    for (hidden, weight) in text.hidden.chunks_exact(dim).zip(weights) {
+    for (hidden, weight) in hidden.chunks_exact(dim).zip(weights) {
         for (sum, x) in sum.iter_mut().zip(hidden) {
             *sum += weight * x;
         }

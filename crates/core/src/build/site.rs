@@ -52,12 +52,19 @@ impl<'a> SiteCodes<'a> {
         let mean = builder.site_rows.mean();
         let (mut directions, mut codes) = (Vec::new(), Vec::new());
         for page in &builder.windows {
-            let windows = centred(&page.dense, &mean);
+            let windows = page.dense.iter();
+            let windows = windows.map(|(sum, count)| centred(sum, *count, &mean));
+            let windows: Vec<Vec<f32>> = windows.collect();
             directions.extend(direction(&windows, dim));
-            codes.push(match builder.has_spans {
-                true => span_codes(&page.spans, &mean),
-                false => PageCodes::of_means(&windows),
-            });
+            let mut of_page = PageCodes::default();
+            match builder.has_spans {
+                true => page.spans.iter().for_each(|spans| {
+                    let spans = spans.chunks_exact(dim.max(1));
+                    of_page.add_window(spans.map(|span| centred(span, 1, &mean)));
+                }),
+                false => windows.iter().for_each(|mean| of_page.add_window([mean])),
+            }
+            codes.push(of_page);
         }
         let order: Vec<u32> = (0..builder.pages.len() as u32).collect();
         let buckets = builder.encoder.buckets.len();
@@ -289,33 +296,12 @@ fn buckets_of(builder: &Builder, order: &[u32]) -> Vec<Bucket> {
     (0..builder.encoder.buckets.len()).map(bucket).collect()
 }
 
-/// Per window the sum of its passages' centred vectors.
-fn centred(windows: &[(Vec<f32>, u32)], mean: &[f32]) -> Vec<Vec<f32>> {
-    let centre = |(sum, count): &(Vec<f32>, u32)| {
-        let values = sum.iter().zip(mean);
-        values
-            .map(|(sum, mean)| sum - *count as f32 * mean)
-            .collect()
-    };
-    windows.iter().map(centre).collect()
-}
-
-/// The codes of a page's windows, span by span.
-fn span_codes(windows: &[Vec<f32>], mean: &[f32]) -> PageCodes {
-    let mut codes = PageCodes::default();
-    for window in windows {
-        let spans = window.chunks_exact(mean.len().max(1));
-        codes.windows.push(spans.len() as u32);
-        for span in spans {
-            let centred: Vec<f32> = span
-                .iter()
-                .zip(mean)
-                .map(|(value, mean)| value - mean)
-                .collect();
-            codes.bits.extend(codes::sign_bits(&centred));
-        }
-    }
-    codes
+/// The sum of so many vectors, each less the mean of all.
+fn centred(sum: &[f32], count: u32, mean: &[f32]) -> Vec<f32> {
+    let values = sum.iter().zip(mean);
+    values
+        .map(|(sum, mean)| sum - count as f32 * mean)
+        .collect()
 }
 
 /// The direction of a page: the sum of its windows, of length 1.
