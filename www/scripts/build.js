@@ -86,8 +86,8 @@ await nodeFiles();
 await bundledFiles();
 declarations();
 
-/** Each script names the ones after it in the chain by their checksums: the glue of the network
- * first, then the worker, then the box, then `siskin.js`. */
+/** The worker names the network's glue by its checksum; `siskin.js` names the small module by its
+ * own, and the scripts by one of all. */
 async function browserFiles() {
   const later = {};
   for (const [name, glue] of Object.entries(LATER)) {
@@ -96,39 +96,33 @@ async function browserFiles() {
     later[name] = JSON.stringify(entryAt(path));
   }
   const define = { ...common.define, ...later };
-  await bundle("src/worker.ts", join(DIST, "siskin-worker.js"), { define });
-  await bundle("src/box.ts", join(DIST, "siskin-box.js"), { plugins: [handedOver, cssAsText] });
-  await page();
+  const parts = [join(DIST, "siskin-worker.js"), join(DIST, "siskin-box.js")];
+  await bundle("src/worker.ts", parts[0], { define });
+  await bundle("src/box.ts", parts[1], { plugins: [handedOver, cssAsText] });
+  await page([...parts, ...(await words())]);
   await bundle("src/service-worker.ts", join(DIST, "siskin-sw.js"), { format: "iife" });
 }
 
-async function page() {
-  const names = {
-    SISKIN_WORKER: "siskin-worker.js",
-    SISKIN_BOX: "siskin-box.js",
-    SISKIN_SEARCH_WASM: fileName(wasm.search.code),
+async function page(parts) {
+  const code = join(WASM, wasm.search.code);
+  const define = {
+    SISKIN_VERSION: JSON.stringify(version(parts)),
+    SISKIN_SEARCH_WASM: JSON.stringify(`${fileName(code)}?v=${version([code])}`),
   };
-  const version = JSON.stringify(await words());
-  const define = { SISKIN_WORDS_VERSION: version };
-  for (const [name, file] of Object.entries(names)) define[name] = JSON.stringify(versioned(file));
   await bundle("src/siskin.ts", join(DIST, "siskin.js"), { define, plugins: [cssAsText] });
 }
 
-/** One script for each language but English, which the box has; returns their common version. */
+/** One script for each language but English, which the box has. */
 async function words() {
   const folder = join(PACKAGE, "src/ui/words");
   const languages = readdirSync(folder).map((name) => name.replace(".ts", ""));
-  const hash = createHash("sha256");
+  const paths = [];
   for (const language of languages.filter((name) => name !== "en").sort()) {
     const path = join(DIST, `siskin-words-${language}.js`);
     await bundle(join(folder, `${language}.ts`), path);
-    hash.update(readFileSync(path));
+    paths.push(path);
   }
-  return hash.digest("hex").slice(0, VERSION_DIGITS);
-}
-
-function versioned(file) {
-  return `${file}?v=${checksum(join(DIST, file)).slice(0, VERSION_DIGITS)}`;
+  return paths;
 }
 
 /** In place of Pagefind's script. It holds the bundle's address, as seen from its own folder, once. */
@@ -202,8 +196,15 @@ function entryAt(path) {
   return { path: fileName(path), bytes, sha256: checksum(path) };
 }
 
-function checksum(path) {
-  return createHash("sha256").update(readFileSync(path)).digest("hex");
+/** Of one file or several, for an address. */
+function version(paths) {
+  return checksum(...paths).slice(0, VERSION_DIGITS);
+}
+
+function checksum(...paths) {
+  const hash = createHash("sha256");
+  for (const path of paths) hash.update(readFileSync(path));
+  return hash.digest("hex");
 }
 
 function fileName(path) {

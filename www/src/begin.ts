@@ -1,11 +1,9 @@
 import type { OpenOptions } from "./api.js";
-import { RUNTIME } from "./places.js";
+import { partUrl, RUNTIME } from "./places.js";
 import { scriptUrl } from "./trusted.js";
 
-/** Set by `scripts/build.js`: name of the engine's script with its checksum, so that caches never
- * pair two versions. */
-declare const SISKIN_WORKER: string;
-/** Set by `scripts/build.js`: likewise, the small wasm module. */
+/** Set by `scripts/build.js`: name of the small wasm module with its checksum: the address that the
+ * engine asks for. */
 declare const SISKIN_SEARCH_WASM: string;
 
 /** What every search begins with, under way while siskin-box.js is too: one round trip less before
@@ -22,7 +20,7 @@ export interface Begun {
 
 /** Starts the engine and asks for its first files. */
 export function begin(bundle: URL, place: OpenOptions["worker"]): Begun {
-  const script = new URL(SISKIN_WORKER, RUNTIME);
+  const script = partUrl("worker");
   const worker = place === "never" ? Promise.reject() : startWorker(script);
   const files = [
     fetch(new URL("siskin.json", bundle), { cache: "no-cache" }),
