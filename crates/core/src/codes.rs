@@ -59,10 +59,10 @@ impl PageCodes {
         })
     }
 
-    /// The score of each window: that of its code nearest to the query.
-    pub fn window_scores(&self, query: &DenseQuery) -> impl Iterator<Item = f32> {
+    /// The score of each window: that of its code nearest to the query, with a share of their mean.
+    pub fn window_scores(&self, query: &DenseQuery, span_share: f32) -> impl Iterator<Item = f32> {
         let windows = self.codes(query);
-        windows.map(|codes| codes.fold(f32::NEG_INFINITY, |best, code| best.max(query.score(code))))
+        windows.map(move |codes| best_and_mean(codes.map(|code| query.score(code)), span_share))
     }
 
     /// The code of a window that is nearest to the query.
@@ -245,11 +245,12 @@ fn byte_sums(values: &[f32]) -> [f32; 256] {
     sums
 }
 
-/// A page's score from those of its windows: the best, with a share of their mean.
+/// The score of a whole, a page or a window, from those of its parts: the best, with a share of their mean; 0 without
+/// parts.
 #[must_use]
-pub fn page_score(windows: impl Iterator<Item = f32>, mean_share: f32) -> f32 {
+pub fn best_and_mean(parts: impl Iterator<Item = f32>, mean_share: f32) -> f32 {
     let (mut best, mut sum, mut count) = (f32::NEG_INFINITY, 0.0, 0u32);
-    for score in windows {
+    for score in parts {
         best = best.max(score);
         sum += score;
         count += 1;
@@ -282,7 +283,7 @@ mod tests {
             vectors.iter().for_each(|vector| page.add_window([vector]));
             let shard = written(&[page], 12, false);
             let dense = DenseQuery::new(&query);
-            let scores = shard.of_page(3).unwrap().window_scores(&dense);
+            let scores = shard.of_page(3).unwrap().window_scores(&dense, 0.0);
             for (score, vector) in scores.zip(&vectors) {
                 prop_assert!((score - naive_score(vector, &query)).abs() < 1e-4);
             }
@@ -294,7 +295,7 @@ mod tests {
             if let Ok(shard) = Codes::read(&bytes, 12, spans) {
                 for page in shard.pages() {
                     let codes = shard.of_page(page).unwrap();
-                    prop_assert!(codes.window_scores(&query).all(f32::is_finite));
+                    prop_assert!(codes.window_scores(&query, 0.3).all(f32::is_finite));
                 }
             }
         }
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_as_near_as_its_nearest_span() {
+    fn a_window_is_as_near_as_its_nearest_span_and_a_little_as_their_mean() {
         let page = PageCodes {
             windows: vec![2, 1],
             bits: vec![0b00, 0b11, 0b01],
@@ -323,11 +324,13 @@ mod tests {
         assert_eq!(found, &page);
         let query = DenseQuery::new(&[3.0, 4.0]);
         let close = |found: f32, wanted: f32| (found - wanted).abs() < 1e-6;
-        let scores: Vec<f32> = found.window_scores(&query).collect();
-        assert!(
-            close(scores[0], 1.4) && close(scores[1], -0.2),
-            "{scores:?}"
-        );
+        for (share, wanted) in [(0.0, [1.4, -0.2]), (0.5, [0.7, -0.2])] {
+            let scores: Vec<f32> = found.window_scores(&query, share).collect();
+            assert!(
+                scores.iter().zip(wanted).all(|(a, b)| close(*a, b)),
+                "{scores:?}"
+            );
+        }
         assert_eq!(found.nearest(0, &query), Some([0b11].as_slice()));
         assert_eq!(found.nearest(1, &query), Some([0b01].as_slice()));
         assert_eq!(found.nearest(2, &query), None);
@@ -362,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_page_takes_its_best_window_and_a_little_of_the_mean() {
-        assert_eq!(page_score([1.0, 3.0].into_iter(), 0.5), 2.5);
-        assert_eq!(page_score(std::iter::empty(), 0.5), 0.0);
+        assert_eq!(best_and_mean([1.0, 3.0].into_iter(), 0.5), 2.5);
+        assert_eq!(best_and_mean(std::iter::empty(), 0.5), 0.0);
     }
 }

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// The format version that this code writes and reads.
-pub const FORMAT_VERSION: u16 = 6;
+pub const FORMAT_VERSION: u16 = 7;
 /// Bytes before the payload.
 pub const HEADER_BYTES: usize = 8;
 const MAGIC: [u8; 4] = *b"SISK";

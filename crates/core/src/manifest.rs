@@ -242,6 +242,8 @@ pub struct BucketInfo {
 pub struct Ranking {
     /// Share of the mean over a page's windows against its best window, for UHD and dense (0 to 1).
     pub mean_share: f32,
+    /// Share of the mean over a window's codes against the nearest one, where it has several (0 to 1). Default 0.3.
+    pub span_share: f32,
     /// Shards of codes that a query without the network fetches: those of the best pages of the first
     /// stage. All their pages are candidates of the second; where they hold fewer than 50 pages, more are
     /// fetched.
@@ -286,6 +288,7 @@ impl Ranking {
         let in_full = fields.optional("code_shards_in_full", Reading::count);
         Self {
             mean_share: fields.weight("mean_share"),
+            span_share: fields.weight("span_share"),
             code_shards: code_shards as usize,
             code_shards_in_full: in_full.unwrap_or(code_shards) as usize,
             table: Weights::read(&fields.object("table")),
@@ -318,6 +321,7 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             mean_share: 0.1,
+            span_share: 0.3,
             code_shards: 6,
             code_shards_in_full: 12,
             table: Weights {

@@ -5,7 +5,7 @@
 //! page's one-bit codes can be summed up beforehand, word by word, and the best pages of each word
 //! kept as one short list. The first stage then needs no postings by dimension.
 
-use crate::codes::{DenseQuery, PageCodes, page_score};
+use crate::codes::{DenseQuery, PageCodes, best_and_mean};
 use crate::dictionary::Meaning;
 use crate::fusion::{Moments, ROUNDING};
 use crate::impact::rarity;
@@ -39,6 +39,7 @@ pub(crate) struct Site<'a> {
     /// Codes of the windows of each page.
     codes: &'a [PageCodes],
     mean_share: f32,
+    span_share: f32,
     spread: Spread,
     mean_length: f32,
 }
@@ -64,6 +65,7 @@ pub(crate) struct Parts<'a> {
     /// Codes of the windows of each page.
     pub(crate) codes: &'a [PageCodes],
     pub(crate) mean_share: f32,
+    pub(crate) span_share: f32,
 }
 
 impl<'a> Site<'a> {
@@ -87,6 +89,7 @@ impl<'a> Site<'a> {
                 .collect(),
             codes: parts.codes,
             mean_share: parts.mean_share,
+            span_share: parts.span_share,
             spread: Spread::default(),
             mean_length: 1.0,
         };
@@ -185,7 +188,10 @@ impl<'a> Site<'a> {
     }
 
     fn dense_scores(&self, dense: &DenseQuery) -> Vec<f32> {
-        let score = |codes: &PageCodes| page_score(codes.window_scores(dense), self.mean_share);
+        let score = |codes: &PageCodes| {
+            let windows = codes.window_scores(dense, self.span_share);
+            best_and_mean(windows, self.mean_share)
+        };
         self.codes.iter().map(score).collect()
     }
 

@@ -16,7 +16,7 @@
 //! ```
 
 use crate::bytes::{Reader, Result, Writer};
-use crate::codes::page_score;
+use crate::codes::best_and_mean;
 use crate::container::{self, Kind};
 use crate::encoded::PassageCodes;
 use crate::{postings, top};
@@ -255,7 +255,7 @@ impl Map {
             let sizes = self.code_sizes.get(windows).unwrap_or_default();
             let scores = overlaps.iter().zip(sizes);
             let scores = scores.map(|(overlap, &size)| overlap / f32::from(size.max(1)).sqrt());
-            page_score(scores, mean_share)
+            best_and_mean(scores, mean_share)
         };
         self.first_window.windows(2).map(score).collect()
     }

@@ -14,7 +14,7 @@ use siskin_core::codes::{Codes, DenseQuery, sign_bits};
 use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
 use siskin_core::error::Error;
-use siskin_core::manifest::Manifest;
+use siskin_core::manifest::{Manifest, Ranking};
 use siskin_core::search::{Engine, Mode, Query, Scores, Step};
 use site::{
     DIM, PageWords, WORDS, add, add_need, ask, bundle, bundle_of_spans, bundle_read_by, encoded,
@@ -228,9 +228,8 @@ fn plain_scores(bundle: &Bundle, word: usize) -> (Vec<f32>, Vec<f32>) {
         .sum::<f32>()
         .sqrt();
     let spread = bundle.manifest.dense;
-    let share = bundle.manifest.ranking.mean_share;
     for (score, windows) in scores.iter_mut().zip(&codes).filter(|_| length > 0.0) {
-        let dense = page_score(windows, &meaning.row, share) / length;
+        let dense = page_score(windows, &meaning.row, &bundle.manifest.ranking) / length;
         *score += weights.dense * (dense - spread.mean) / spread.deviation;
     }
     title
@@ -292,7 +291,7 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>, bool) {
 /// How much every page is like the ten best that were found.
 fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]) -> Vec<f32> {
     let codes = plain_codes(bundle);
-    let share = bundle.manifest.ranking.mean_share;
+    let ranking = &bundle.manifest.ranking;
     let spread = bundle.manifest.dense;
     let mut order: Vec<usize> = (0..scores.len()).filter(|page| found[*page]).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
@@ -303,8 +302,11 @@ fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]
         // Windows that are equally near are told apart by rounding alone: that of the engine.
         let near = |code: &Vec<f32>| DenseQuery::new(query).score(&sign_bits(code));
         let nearest = |codes: &Vec<Vec<f32>>| {
-            let best = codes.iter().map(near).fold(f32::NEG_INFINITY, f32::max);
-            (best - spread.mean) / spread.deviation
+            let score = best_and_mean(
+                &codes.iter().map(near).collect::<Vec<_>>(),
+                ranking.span_share,
+            );
+            (score - spread.mean) / spread.deviation
         };
         let windows = codes[page].iter().rev();
         let window = windows.max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
@@ -315,18 +317,22 @@ fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]
         }
     }
     let length = dot(&sought, &sought).sqrt().max(f32::MIN_POSITIVE);
-    let likeness = |windows: &Vec<Window>| page_score(windows, &sought, share) / length;
+    let likeness = |windows: &Vec<Window>| page_score(windows, &sought, ranking) / length;
     codes.iter().map(likeness).collect()
 }
 
-fn page_score(windows: &[Window], vector: &[f32], share: f32) -> f32 {
-    let nearest = |codes: &Window| {
-        let dots = codes.iter().map(|code| dot(vector, code));
-        dots.fold(f32::NEG_INFINITY, f32::max)
+fn page_score(windows: &[Window], vector: &[f32], ranking: &Ranking) -> f32 {
+    let window = |codes: &Window| {
+        let dots: Vec<f32> = codes.iter().map(|code| dot(vector, code)).collect();
+        best_and_mean(&dots, ranking.span_share)
     };
-    let dots: Vec<f32> = windows.iter().map(nearest).collect();
-    let best = dots.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mean = dots.iter().sum::<f32>() / dots.len() as f32;
+    let windows: Vec<f32> = windows.iter().map(window).collect();
+    best_and_mean(&windows, ranking.mean_share)
+}
+
+fn best_and_mean(scores: &[f32], share: f32) -> f32 {
+    let best = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mean = scores.iter().sum::<f32>() / scores.len() as f32;
     (1.0 - share) * best + share * mean
 }
 

@@ -52,6 +52,7 @@ impl<'a> Words<'a> {
             buckets: &codes.buckets,
             codes: &codes.codes,
             mean_share: codes.builder.options.ranking.mean_share,
+            span_share: codes.builder.options.ranking.span_share,
         };
         let site = Site::new(&parts, &texts, &codes.sampled_queries());
         let neighbourhood = neighbourhood(&site, &words);

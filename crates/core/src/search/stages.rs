@@ -2,7 +2,7 @@
 
 use super::loaded::{Loaded, map_of, of_page, shard};
 use super::{Engine, Mode, Query};
-use crate::codes::{Codes, DenseQuery, page_score};
+use crate::codes::{Codes, DenseQuery, best_and_mean};
 use crate::container::Kind;
 use crate::encoded::{self, EncodedQuery};
 use crate::error::{Error, Result};
@@ -51,14 +51,14 @@ impl Engine {
         }
         let dense = DenseQuery::new(vector);
         let (spread, share) = (self.manifest.dense, self.manifest.ranking.mean_share);
-        score_windows(&shards, &dense, &mut |page, mut windows| {
+        self.score_windows(&shards, &dense, &mut |page, mut windows| {
             for score in &mut windows {
                 *score = match dense.is_zero() {
                     true => 0.0,
                     false => (*score - spread.mean) / spread.deviation.max(f32::EPSILON),
                 };
             }
-            let score = page_score(windows.iter().copied(), share);
+            let score = best_and_mean(windows.iter().copied(), share);
             ranked.add_dense(page, weights.dense * score, windows);
         });
         ranked.finish_candidates(LEAST_CANDIDATES);
@@ -82,13 +82,30 @@ impl Engine {
         }
         let share = self.manifest.ranking.mean_share;
         let (mut pages, mut likeness) = (Vec::new(), Vec::new());
-        score_windows(shards, &DenseQuery::new(&sought), &mut |page, windows| {
+        self.score_windows(shards, &DenseQuery::new(&sought), &mut |page, windows| {
             pages.push(page);
-            likeness.push(page_score(windows.iter().copied(), share));
+            likeness.push(best_and_mean(windows.iter().copied(), share));
         });
         let moments = Moments::of(&likeness);
         for (page, likeness) in pages.into_iter().zip(likeness) {
             ranked.add(page, weight * moments.z(likeness));
+        }
+    }
+
+    /// Scores the windows of every page of some shards.
+    fn score_windows(
+        &self,
+        shards: &[&Codes],
+        query: &DenseQuery,
+        each: &mut dyn FnMut(u32, Vec<f32>),
+    ) {
+        let share = self.manifest.ranking.span_share;
+        for codes in shards {
+            for page in codes.pages() {
+                let windows = codes.of_page(page);
+                let scores = windows.map(|codes| codes.window_scores(query, share).collect());
+                each(page, scores.unwrap_or_default());
+            }
         }
     }
 
@@ -216,16 +233,5 @@ impl Engine {
             }
         }
         Ok(map.page_scores(&overlaps, self.manifest.ranking.mean_share))
-    }
-}
-
-/// Scores the windows of every page of some shards.
-fn score_windows(shards: &[&Codes], query: &DenseQuery, each: &mut dyn FnMut(u32, Vec<f32>)) {
-    for codes in shards {
-        for page in codes.pages() {
-            let windows = codes.of_page(page);
-            let scores = windows.map(|codes| codes.window_scores(query).collect());
-            each(page, scores.unwrap_or_default());
-        }
     }
 }
