@@ -7,8 +7,9 @@
 //! varint  entries; per entry, sorted by key: varint bytes shared with the key before,
 //!         string rest, varint bytes of what follows for it
 //! per entry:
-//!   u8    parts: 1 = postings, 2 = titled, 4 = meaning
+//!   u8    parts: 1 = postings, 2 = titled, 4 = meaning, 8 = followers
 //!   postings: page list of the pages that have the term (see `lists`)
+//!   followers: which words follow it on each of these pages (see `pairs`)
 //!   titled:   posting list of the pages with this title (see `postings`)
 //!   meaning:  static row of the word (see `rows`), page list of the pages of like meaning,
 //!             u8 neighbours, each a string and a u8: 255 · cosine
@@ -17,6 +18,7 @@
 use crate::bytes::{Reader, Result, Writer};
 use crate::container::{self, Kind};
 use crate::lists::PageList;
+use crate::pairs::{self, Followers};
 use crate::{postings, rows};
 
 /// Longest key, in bytes: a title of several words is the longest there is.
@@ -24,6 +26,7 @@ pub const MAX_KEY_BYTES: usize = 160;
 const POSTINGS: u8 = 1;
 const TITLED: u8 = 2;
 const MEANING: u8 = 4;
+const FOLLOWERS: u8 = 8;
 
 /// What the site knows of one key.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +34,8 @@ pub struct Entry {
     /// Pages that have the term. Of a word that the site never uses: pages that have words near
     /// to it in meaning.
     pub postings: PageList,
+    /// Which words follow it on each of these pages; empty where pages are long.
+    pub followers: Vec<Followers>,
     /// Pages with this title.
     pub titled: Vec<u32>,
     /// What the word means.
@@ -65,10 +70,12 @@ impl Entry {
         let part = |present: bool, bit: u8| if present { bit } else { 0 };
         writer.u8(part(!self.postings.entries.is_empty(), POSTINGS)
             | part(!self.titled.is_empty(), TITLED)
-            | part(self.meaning.is_some(), MEANING));
+            | part(self.meaning.is_some(), MEANING)
+            | part(!self.followers.is_empty(), FOLLOWERS));
         if !self.postings.entries.is_empty() {
             self.postings.write(&mut writer, shape.pages);
         }
+        pairs::write(&mut writer, &self.followers);
         if !self.titled.is_empty() {
             postings::write(&mut writer, &self.titled, shape.pages);
         }
@@ -78,14 +85,34 @@ impl Entry {
         writer.into_bytes()
     }
 
+    /// Gives page `i` of every list the number `place[i]`.
+    pub(crate) fn renumber(&mut self, place: &[u32]) {
+        if !self.followers.is_empty() {
+            let pages = self.postings.entries.iter().map(|(page, _)| *page);
+            let mut sets: Vec<(u32, Followers)> = pages.zip(self.followers.drain(..)).collect();
+            sets.sort_unstable_by_key(|(page, _)| place[*page as usize]);
+            self.followers = sets.into_iter().map(|(_, set)| set).collect();
+        }
+        self.postings.renumber(place);
+        if let Some(meaning) = &mut self.meaning {
+            meaning.pages.renumber(place);
+        }
+        let titled = self.titled.iter_mut();
+        titled.for_each(|page| *page = place[*page as usize]);
+        self.titled.sort_unstable();
+    }
+
     fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Self> {
         let parts = reader.u8()?;
-        if parts & !(POSTINGS | TITLED | MEANING) != 0 {
+        if parts & !(POSTINGS | TITLED | MEANING | FOLLOWERS) != 0 {
             return Err(reader.damage("an entry with unknown parts"));
         }
         let mut entry = Self::default();
         if parts & POSTINGS != 0 {
             entry.postings = PageList::read(reader, shape.pages)?;
+        }
+        if parts & FOLLOWERS != 0 {
+            entry.followers = pairs::read(reader, entry.postings.entries.len())?;
         }
         if parts & TITLED != 0 {
             entry.titled = postings::read(reader, shape.pages)?;
@@ -268,6 +295,7 @@ mod tests {
         };
         let word = Entry {
             postings: postings.clone(),
+            followers: vec![1 << 7 | 1 << 30, 0],
             meaning: Some(meaning),
             ..Entry::default()
         };

@@ -417,6 +417,7 @@ mod tests {
             relation: Relation::Exact,
             terms: vec![text.to_owned()],
             lists: vec![(PageList::of_scores(vec![(0, 1.0)]), 1.0)],
+            followers: Vec::new(),
             meaning: Some((meaning, 1.0)),
             stop_word: false,
         }

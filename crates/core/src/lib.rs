@@ -25,6 +25,7 @@ pub mod manifest;
 mod meaning;
 pub mod order;
 pub mod page;
+mod pairs;
 mod parallel;
 pub mod postings;
 pub mod query;

@@ -244,6 +244,9 @@ pub struct Ranking {
     pub mean_share: f32,
     /// Share of the mean over a window's codes against the nearest one, where it has several (0 to 1). Default 0.3.
     pub span_share: f32,
+    /// What two words of the query that stand side by side on a page count against one word as rare, beside what each
+    /// counts by itself. Default 0.2.
+    pub pairs: f32,
     /// Shards of codes that a query without the network fetches: those of the best pages of the first
     /// stage. All their pages are candidates of the second; where they hold fewer than 50 pages, more are
     /// fetched.
@@ -289,6 +292,7 @@ impl Ranking {
         Self {
             mean_share: fields.weight("mean_share"),
             span_share: fields.weight("span_share"),
+            pairs: fields.weight("pairs"),
             code_shards: code_shards as usize,
             code_shards_in_full: in_full.unwrap_or(code_shards) as usize,
             table: Weights::read(&fields.object("table")),
@@ -322,6 +326,7 @@ impl Default for Ranking {
         Self {
             mean_share: 0.1,
             span_share: 0.3,
+            pairs: 0.2,
             code_shards: 6,
             code_shards_in_full: 12,
             table: Weights {

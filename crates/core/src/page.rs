@@ -28,10 +28,10 @@ pub fn length(passages: usize, pages: usize) -> f32 {
     ((mean - SHORT_PAGES) / (LONG_PAGES - SHORT_PAGES)).clamp(0.0, 1.0)
 }
 
-/// Whether the codes of such a site are those of its passages' spans of word pieces: where each page says one thing,
-/// what answers a question is often a sentence of it.
+/// Whether pages are nearer to short ones. Where each says one thing, what answers a question is often a sentence of it:
+/// codes are then those of passages' spans of word pieces, and words know which words follow them.
 #[must_use]
-pub fn has_spans(passages: usize, pages: usize) -> bool {
+pub fn are_short(passages: usize, pages: usize) -> bool {
     length(passages, pages) < 0.5
 }
 
@@ -128,13 +128,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_have_spans_unless_they_are_nearer_to_long_ones() {
+    fn pages_are_short_unless_they_are_nearer_to_long_ones() {
         assert_eq!(
             [3, 6, 9].map(|passages| length(passages, 1)),
             [0.0, 0.5, 1.0]
         );
         assert_eq!(
-            [(10, 10), (59, 10), (60, 10)].map(|(a, b)| has_spans(a, b)),
+            [(10, 10), (59, 10), (60, 10)].map(|(a, b)| are_short(a, b)),
             [true, true, false]
         );
     }

@@ -96,18 +96,18 @@ fn interpolate(postings: &[u32], range: Range<u32>, bits: &mut BitVec<u8, Lsb0>)
 }
 
 /// Bits that are read one after the other; beyond the end they are 0.
-struct Bits<'a> {
+pub(crate) struct Bits<'a> {
     bytes: &'a [u8],
     position: usize,
 }
 
 impl<'a> Bits<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
     }
 
     /// Bytes that were read from, the last one perhaps in part.
-    fn read_bytes(&self) -> usize {
+    pub(crate) fn read_bytes(&self) -> usize {
         self.position.div_ceil(8)
     }
 
@@ -120,6 +120,13 @@ impl<'a> Bits<'a> {
             word
         });
         u64::from_le_bytes(word) >> (self.position % 8)
+    }
+
+    /// The next bits, 32 at most, lowest first.
+    pub(crate) fn take(&mut self, count: u32) -> u32 {
+        let bits = self.peek() & ((1 << count) - 1);
+        self.position += count as usize;
+        bits as u32
     }
 
     fn fill(&mut self, postings: &mut [u32], range: Range<u32>) {

@@ -4,6 +4,7 @@ use crate::dictionary::{Entry, Meaning};
 use crate::error::{Error, Result};
 use crate::lexical::title_key;
 use crate::lists::PageList;
+use crate::pairs::{self, Followers};
 use crate::shards::Need;
 use crate::text::{Analyzer, Term, TermKind, is_stop_word};
 use crate::top;
@@ -143,6 +144,8 @@ pub struct QueryWord {
     pub terms: Vec<String>,
     /// Pages per alternative, each list with its weight; per page the best one counts.
     pub lists: Vec<(PageList, f32)>,
+    /// Which words follow it on each page of the first list; empty where the bundle does not tell.
+    pub followers: Vec<Followers>,
     /// What it means, with the weight of that.
     pub meaning: Option<(Meaning, f32)>,
     /// Whether it is an English function word beside words that say something: not looked up.
@@ -154,6 +157,8 @@ pub struct QueryWord {
 pub struct AnalyzedQuery {
     /// Its words, parts and verbatim chunks.
     pub words: Vec<QueryWord>,
+    /// Places in `words` of two that stand side by side, each pair once.
+    pub pairs: Vec<(usize, usize)>,
     /// Pages whose title it is.
     pub titled: Vec<u32>,
     /// Other words that the reader may have meant, best first.
@@ -234,6 +239,7 @@ pub fn analyze(
             break;
         }
     }
+    finder.find_pairs(terms);
     finder.find_title(terms)?;
     Ok(finder.query)
 }
@@ -256,6 +262,7 @@ impl Finder<'_> {
             relation: Relation::Exact,
             terms: Vec::new(),
             lists: Vec::new(),
+            followers: Vec::new(),
             meaning: None,
             stop_word,
         };
@@ -289,6 +296,7 @@ impl Finder<'_> {
             && !entry.postings.entries.is_empty()
         {
             word.lists.push((entry.postings.clone(), weight));
+            word.followers.clone_from(&entry.followers);
             word.terms.push(word.term.text.clone());
         }
         if word.term.kind != TermKind::Word || !self.with_meaning {
@@ -423,6 +431,23 @@ impl Finder<'_> {
             .into_iter()
             .map(|spelling| (spelling, weight))
             .collect())
+    }
+
+    /// Words that stand side by side.
+    fn find_pairs(&mut self, terms: &[Term]) {
+        let place = |term: &Term| {
+            let mut words = self.query.words.iter();
+            words.position(|word| word.term.text == term.text)
+        };
+        let mut found = Vec::new();
+        for (first, second) in pairs::pairs(terms) {
+            if let (Some(first), Some(second)) = (place(first), place(second))
+                && !found.contains(&(first, second))
+            {
+                found.push((first, second));
+            }
+        }
+        self.query.pairs = found;
     }
 
     /// Pages whose title the query is. It costs no further shard, but for chance: titles stand beside

@@ -9,6 +9,7 @@ use crate::attributes::Choice;
 use crate::fusion::Moments;
 use crate::impact::rarity;
 use crate::manifest::Weights;
+use crate::pairs;
 use crate::query::{AnalyzedQuery, Relation};
 use crate::quoted::{self, Quoted};
 use crate::text::TermKind;
@@ -61,8 +62,13 @@ pub(crate) struct Ranked {
 
 impl Ranked {
     /// Pages by words alone: their final order.
-    pub(crate) fn by_words(query: AnalyzedQuery, text: &str, pages: usize, choice: Choice) -> Self {
-        let words = word_scores(&query, pages);
+    pub(crate) fn by_words(
+        query: AnalyzedQuery,
+        text: &str,
+        pair_weight: f32,
+        (pages, choice): (usize, Choice),
+    ) -> Self {
+        let words = word_scores(&query, pair_weight, pages);
         let mut ranked = Self::new(query, text, pages, choice);
         add_z(&mut ranked.scores.pages, 1.0, &words, Moments::of(&words));
         ranked.finish(|page| words[page as usize] > 0.0);
@@ -81,10 +87,11 @@ impl Ranked {
         query: AnalyzedQuery,
         text: &str,
         weights: &Weights,
+        pair_weight: f32,
         overlaps: &[Vec<f32>],
         (pages, choice): (usize, Choice),
     ) -> Self {
-        let words = word_scores(&query, pages);
+        let words = word_scores(&query, pair_weight, pages);
         let meaning = meaning_scores(&query, pages);
         let matching = (weights.least_matches / pages.max(1) as f32).min(MOST_MATCHING);
         let least = matching.sqrt() * whole_match(&query, pages);
@@ -269,8 +276,8 @@ fn add_z(sum: &mut [f32], weight: f32, scores: &[f32], moments: Moments) {
     }
 }
 
-/// Scores of all pages by words: per word the best of its alternatives.
-fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
+/// Scores of all pages by words: per word the best of its alternatives, and what its pairs add.
+fn word_scores(query: &AnalyzedQuery, pair_weight: f32, pages: usize) -> Vec<f32> {
     let mut scores = vec![0.0; pages];
     let mut best = vec![0.0f32; pages];
     for word in &query.words {
@@ -286,6 +293,7 @@ fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
             scores[page] += std::mem::take(&mut best[page]);
         }
     }
+    pairs::add_scores(query, pair_weight, &mut scores);
     scores
 }
 

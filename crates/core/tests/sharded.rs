@@ -186,6 +186,19 @@ fn a_site_that_says_the_same_on_every_page_is_found() {
 }
 
 #[test]
+fn of_pages_with_the_same_words_the_one_that_has_them_side_by_side_comes_first() {
+    let (cat, dog, other) = (0, 1, 7);
+    let mut pages: Vec<PageWords> = vec![vec![vec![other, dog, cat]]; 4];
+    pages[2] = vec![vec![other, cat, dog]];
+    let bundle = bundle(&pages, tiny_shards()).unwrap();
+    let text = [WORDS[cat], WORDS[dog]].join(" and ");
+    for mode in [Mode::Words, Mode::Table] {
+        let answer = done(loaded(&bundle).search(&query(&text, mode)));
+        assert_eq!(answer.results[0].url, "/2#a2", "{mode}");
+    }
+}
+
+#[test]
 fn a_block_that_begins_with_a_page_of_another_shard_of_codes_is_taken() {
     let pages: Vec<PageWords> = (0..8).map(|word| vec![vec![word]]).collect();
     let bundle = bundle(&pages, tiny_shards()).unwrap();
@@ -271,7 +284,7 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>, bool) {
     let site = Entry {
         postings: of_stem.clone().unwrap_or_default().postings,
         meaning: of_word.and_then(|entry| entry.meaning),
-        titled: Vec::new(),
+        ..Entry::default()
     };
     if site.meaning.is_none() && site.postings.entries.is_empty() {
         let foreign = find(Kind::Foreign, word).unwrap_or_default();

@@ -29,7 +29,14 @@ type Set = fn(&mut BuildOptions, f32);
 
 /// Name, values to try, and how a value is set. Where pages are short, a build doubles the shards of codes in `full`
 /// and leaves out the rows, whatever is set.
-const SWEEPS: [(&str, &[f32], Set); 25] = [
+const SWEEPS: [(&str, &[f32], Set); 26] = [
+    (
+        "pairs",
+        &[0.0, 0.1, 0.2, 0.3, 0.4, 0.6],
+        |options, value| {
+            options.ranking.pairs = value;
+        },
+    ),
     (
         "span_share",
         &[0.0, 0.2, 0.3, 0.4, 0.6],

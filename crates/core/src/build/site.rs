@@ -103,7 +103,7 @@ impl<'a> SiteCodes<'a> {
         let found = words.found(
             &titles,
             &Analyzer::new(options.stemming),
-            &options.ranking.table,
+            &options.ranking,
             self.pages(),
             PAGES_OF_A_TITLE,
         );

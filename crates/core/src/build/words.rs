@@ -7,7 +7,7 @@ use crate::attributes::Choice;
 use crate::dictionary::{Entry, Meaning};
 use crate::lexical::SiteWord;
 use crate::lists::PageList;
-use crate::manifest::{Spread, Weights};
+use crate::manifest::{Ranking, Spread};
 use crate::meaning::{
     MOST_LISTED_PAGES, MOST_LISTED_PAGES_OF_FREQUENT_WORDS, Neighbourhood, Parts, SAMPLED_QUERIES,
     Site, lent_postings,
@@ -64,7 +64,9 @@ impl<'a> Words<'a> {
         }
         let foreign = codes.foreign_entries(&site, &neighbourhood, &postings);
         for (term, list) in postings {
-            entries.entry(term).or_default().postings = list;
+            let entry = entries.entry(term).or_default();
+            entry.followers = codes.builder.lexical.followers(term, &list);
+            entry.postings = list;
         }
         for (title, pages) in codes.builder.lexical.titles() {
             entries.entry(title).or_default().titled = pages.clone();
@@ -81,7 +83,7 @@ impl<'a> Words<'a> {
         &self,
         texts: &[&str],
         analyzer: &Analyzer,
-        weights: &Weights,
+        ranking: &Ranking,
         pages: usize,
         count: usize,
     ) -> Vec<Vec<u32>> {
@@ -93,22 +95,15 @@ impl<'a> Words<'a> {
             let query = query::analyze(&terms, usize::MAX, analyzer, self, true, &mut none);
             let Ok(query) = query else { return Vec::new() };
             let all = (pages, Choice::default());
-            let ranked = Ranked::first_stage(query, "", weights, &[], all);
+            let ranked = Ranked::first_stage(query, "", &ranking.table, ranking.pairs, &[], all);
             ranked.best().iter().copied().take(count).collect()
         })
     }
 
     /// Gives page `i` of every list the number `place[i]`.
     pub(super) fn renumber(&mut self, place: &[u32]) {
-        for entry in self.site.values_mut().chain(self.foreign.values_mut()) {
-            entry.postings.renumber(place);
-            if let Some(meaning) = &mut entry.meaning {
-                meaning.pages.renumber(place);
-            }
-            let titled = entry.titled.iter_mut();
-            titled.for_each(|page| *page = place[*page as usize]);
-            entry.titled.sort_unstable();
-        }
+        let entries = self.site.values_mut().chain(self.foreign.values_mut());
+        entries.for_each(|entry| entry.renumber(place));
     }
 
     /// The keys of one word that most pages have, themselves or in another form.

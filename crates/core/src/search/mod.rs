@@ -242,12 +242,13 @@ impl Engine {
             }
             return Ok(Step::Needs(wanted.into_needs()));
         }
+        let (all, pair_weight) = ((pages, choice), self.manifest.ranking.pairs);
         let Some(weights) = weights else {
-            let ranked = Ranked::by_words(analyzed, query.text, pages, choice);
+            let ranked = Ranked::by_words(analyzed, query.text, pair_weight, all);
             return Ok(Step::Done(ranked));
         };
-        let all = (pages, choice);
-        let mut ranked = Ranked::first_stage(analyzed, query.text, weights, &overlaps, all);
+        let mut ranked =
+            Ranked::first_stage(analyzed, query.text, weights, pair_weight, &overlaps, all);
         let vector = self.query_vector(query, &ranked.query)?;
         self.second_stage(&vector, weights, code_shards, &mut ranked, &mut wanted);
         Ok(wanted_or(wanted, || ranked))

@@ -54,7 +54,7 @@ impl Pooling {
     #[must_use]
     pub fn of_site(pages: &[Page]) -> Self {
         let passages = pages.iter().map(|page| page.passages.len()).sum();
-        match page::has_spans(passages, pages.len()) {
+        match page::are_short(passages, pages.len()) {
             true => Self::Spans,
             false => Self::Own,
         }
