@@ -19,7 +19,7 @@ const MAXIMUM_PAGES = 500;
 
 /** A shard of an index, named by its content. */
 const SHARD = /\/(?:common|words|foreign|spelling|codes|records|map|uhd)-[a-z2-7]{6}\.bin$/;
-/** A file whose address carries its checksum: `encoder/model.onnx?v=0123456789`. */
+/** A file whose address carries a checksum, its own or that of all scripts: `encoder/model.onnx?v=0123456789`. */
 const VERSIONED =
   /\/(?:siskin-(?:box|worker|words-\w+)\.js|siskin_\w+\.(?:wasm|js)|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64}$/;
 /** The file at the root of an index, which changes with every build. */

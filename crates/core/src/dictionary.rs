@@ -348,6 +348,29 @@ mod tests {
     }
 
     #[test]
+    fn pages_get_other_numbers_with_all_that_is_known_of_them() {
+        let list = |entries: &[(u32, u8)]| PageList {
+            scale: 1.0,
+            entries: entries.to_vec(),
+        };
+        let mut entry = Entry {
+            postings: list(&[(0, 3), (1, 9), (2, 5)]),
+            followers: vec![1, 2, 4],
+            titled: vec![0, 1],
+            meaning: Some(Meaning {
+                pages: list(&[(0, 7), (2, 8)]),
+                ..Meaning::default()
+            }),
+        };
+        entry.renumber(&[2, 0, 1]);
+        assert_eq!(entry.postings, list(&[(0, 9), (1, 5), (2, 3)]));
+        assert_eq!(entry.followers, [2, 4, 1]);
+        assert_eq!(entry.titled, [0, 2]);
+        let meaning = entry.meaning.unwrap();
+        assert_eq!(meaning.pages, list(&[(1, 8), (2, 7)]));
+    }
+
+    #[test]
     fn keys_that_are_long_or_out_of_order_are_refused() {
         let longest = "x".repeat(MAX_KEY_BYTES);
         let named = |keys: &[&str]| {

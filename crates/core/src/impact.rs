@@ -108,10 +108,6 @@ impl Sizes {
         self.titles.len()
     }
 
-    pub(crate) fn all_passages(&self) -> usize {
-        self.passages.len()
-    }
-
     /// The page of a passage.
     pub(crate) fn page(&self, passage: u32) -> usize {
         let pages = self

@@ -3,8 +3,7 @@
 
 use crate::impact::{Impacts, LexicalOptions, Sizes};
 use crate::lists::{PageList, quantized};
-use crate::page::{self, Page, Passage};
-use crate::pairs::{self, Followers};
+use crate::page::{Page, Passage};
 use crate::text::{Analyzer, Stemming, Term, TermKind, is_stop_word};
 use std::collections::{BTreeMap, HashMap};
 
@@ -30,8 +29,6 @@ pub struct LexicalBuilder {
     terms: HashMap<String, Vec<(u32, f32)>>,
     /// Per term the pages that have it in their title, with how often.
     in_titles: HashMap<String, Vec<(u32, f32)>>,
-    /// Per term the pages on which other words follow it, with these.
-    followers: HashMap<String, Vec<(u32, Followers)>>,
     words: BTreeMap<String, SiteWord>,
     titles: BTreeMap<String, Vec<u32>>,
 }
@@ -46,7 +43,6 @@ impl LexicalBuilder {
             sizes: Sizes::default(),
             terms: HashMap::new(),
             in_titles: HashMap::new(),
-            followers: HashMap::new(),
             words: BTreeMap::new(),
             titles: BTreeMap::new(),
         }
@@ -59,10 +55,9 @@ impl LexicalBuilder {
         if let Some(key) = title_key(&title) {
             self.titles.entry(key).or_default().push(number);
         }
-        self.add_followers(number, &title);
         self.add_title(number, title, page.passages.len() as u32);
         for passage in &page.passages {
-            self.add_passage(number, page, passage);
+            self.add_passage(page, passage);
         }
     }
 
@@ -77,22 +72,7 @@ impl LexicalBuilder {
         }
     }
 
-    /// Adds the words of a text on a page that stand side by side.
-    fn add_followers(&mut self, page: u32, terms: &[Term]) {
-        for (first, second) in pairs::pairs(terms) {
-            let bit = pairs::bit(&second.text);
-            let Some(pages) = self.followers.get_mut(&first.text) else {
-                self.followers.insert(first.text.clone(), vec![(page, bit)]);
-                continue;
-            };
-            match pages.last_mut() {
-                Some((last, followers)) if *last == page => *followers |= bit,
-                _ => pages.push((page, bit)),
-            }
-        }
-    }
-
-    fn add_passage(&mut self, number: u32, page: &Page, passage: &Passage) {
+    fn add_passage(&mut self, page: &Page, passage: &Passage) {
         let mut counts: BTreeMap<String, f32> = BTreeMap::new();
         let mut length = 0.0;
         for heading in passage
@@ -100,13 +80,9 @@ impl LexicalBuilder {
             .iter()
             .filter(|heading| **heading != page.title)
         {
-            let terms = self.analyzer.terms(heading);
-            self.add_followers(number, &terms);
-            length += self.count_terms(terms, self.options.heading_weight, 1, &mut counts);
+            length += self.count(heading, self.options.heading_weight, &mut counts);
         }
-        let terms = self.analyzer.terms(&passage.text);
-        self.add_followers(number, &terms);
-        length += self.count_terms(terms, 1.0, 1, &mut counts);
+        length += self.count(&passage.text, 1.0, &mut counts);
         // Weights change how often words count, not how long the passage is.
         let times = passage.weight.value();
         let id = self.sizes.add_passage(length);
@@ -116,6 +92,11 @@ impl LexicalBuilder {
                 self.terms.entry(term).or_default().push((id, frequency));
             }
         }
+    }
+
+    /// Counts a field's terms; returns its weighted length in words.
+    fn count(&mut self, text: &str, weight: f32, counts: &mut BTreeMap<String, f32>) -> f32 {
+        self.count_terms(self.analyzer.terms(text), weight, 1, counts)
     }
 
     /// Counts terms of a text that stands on so many passages; returns their weighted number of words.
@@ -172,21 +153,6 @@ impl LexicalBuilder {
             );
         }
         lists
-    }
-
-    /// Which words follow a term on each page of its list, pages as they were added; nothing where pages are long.
-    pub(crate) fn followers(&self, term: &str, list: &PageList) -> Vec<Followers> {
-        if !page::are_short(self.sizes.all_passages(), self.sizes.pages()) {
-            return Vec::new();
-        }
-        let mut followers = self.followers.get(term).into_iter().flatten().peekable();
-        let pages = list.entries.iter();
-        let of_page = pages.map(|(page, _)| {
-            while followers.next_if(|(at, _)| at < page).is_some() {}
-            let own = followers.next_if(|(at, _)| at == page);
-            own.map_or(0, |(_, followers)| *followers)
-        });
-        of_page.collect()
     }
 
     /// The list of a term that stands on `passages`, so often in each, and in titles of pages, so often.
@@ -348,27 +314,6 @@ mod tests {
         assert_eq!(builder(&pages).words()["cat"].occurrences, 10);
         assert_eq!(scale(&pages, "cat"), rarity(18, 10));
         assert_eq!(scale(&pages, "dog"), rarity(18, 2));
-    }
-
-    #[test]
-    fn short_pages_know_which_words_follow_a_word() {
-        let mut pages = [
-            page("Dog", &["dog", "cat and dog, cat bird", "bird"]),
-            page("x", &["dog cat"]),
-            page("fish", &["cat"]),
-        ];
-        pages[0].passages[0].headings = vec!["Cat fish".to_owned()];
-        let followers = |pages: &[Page]| {
-            let builder = builder(pages);
-            let place: Vec<u32> = (0..pages.len() as u32).collect();
-            let postings = builder.postings(&place);
-            ["cat", "fish"].map(|term| builder.followers(term, &postings[term]))
-        };
-        let of_first = ["fish", "dog", "bird"].map(pairs::bit);
-        let of_first = of_first.iter().fold(0, |all, bit| all | bit);
-        assert_eq!(followers(&pages), [vec![of_first, 0, 0], vec![0, 0]]);
-        pages.iter_mut().for_each(lengthen);
-        assert!(followers(&pages).iter().all(Vec::is_empty), "long pages");
     }
 
     #[test]

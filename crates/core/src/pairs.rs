@@ -6,17 +6,20 @@
 //! follow is taken for another.
 //!
 //! ```text
-//! per posting: a 1 and 5 bits for each hash of its set, in order, then a 0; padded to a whole byte in all
+//! per posting: a 1 and 5 bits for each hash of its set, in order, lowest bit first, then a 0; padded to a whole byte
+//! in all
 //! ```
 
 use crate::bytes::{Reader, Result, Writer};
 use crate::impact::rarity;
 use crate::lists::PageList;
+use crate::page::Page;
 use crate::postings::Bits;
 use crate::query::{AnalyzedQuery, QueryWord, Relation};
-use crate::text::{Term, TermKind, is_stop_word};
+use crate::text::{Analyzer, Term, TermKind, is_stop_word};
 use bitvec::order::Lsb0;
 use bitvec::vec::BitVec;
+use std::collections::HashMap;
 use xxhash_rust::xxh64::xxh64;
 
 /// Which words follow a word on a page, as hashes: bit `h` is that of the words with [`bit`] `1 << h`.
@@ -36,6 +39,54 @@ pub(crate) fn pairs(terms: &[Term]) -> impl Iterator<Item = (&Term, &Term)> {
     let is_telling = |term: &&Term| term.kind == TermKind::Word && !is_stop_word(&term.surface);
     let second = terms.iter().filter(is_telling).skip(1);
     terms.iter().filter(is_telling).zip(second)
+}
+
+/// Per term the pages on which other words follow it, with these; pages are numbered as they stand in `pages`.
+pub(crate) fn followers(
+    pages: &[Page],
+    analyzer: &Analyzer,
+) -> HashMap<String, Vec<(u32, Followers)>> {
+    let mut all: HashMap<String, Vec<(u32, Followers)>> = HashMap::new();
+    for (number, page) in (0..).zip(pages) {
+        for text in texts(page) {
+            for (first, second) in pairs(&analyzer.terms(text)) {
+                let bit = bit(&second.text);
+                let Some(pages) = all.get_mut(&first.text) else {
+                    all.insert(first.text.clone(), vec![(number, bit)]);
+                    continue;
+                };
+                match pages.last_mut() {
+                    Some((last, followers)) if *last == number => *followers |= bit,
+                    _ => pages.push((number, bit)),
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Texts of a page whose words count.
+fn texts(page: &Page) -> impl Iterator<Item = &str> {
+    let passages = page.passages.iter();
+    let passages = passages.filter(|passage| passage.weight.value() > 0.0);
+    let of_passages = passages.flat_map(|passage| {
+        let headings = passage.headings.iter().map(String::as_str);
+        let headings = headings.filter(|heading| *heading != page.title);
+        headings.chain([passage.text.as_str()])
+    });
+    std::iter::once(page.title.as_str()).chain(of_passages)
+}
+
+/// The sets of a term's postings, of those on some of its pages.
+pub(crate) fn of_postings(own: &[(u32, Followers)], list: &PageList) -> Vec<Followers> {
+    let mut own = own.iter().peekable();
+    let pages = list.entries.iter();
+    let of_page = pages.map(|(page, _)| {
+        while own.next_if(|(at, _)| at < page).is_some() {}
+        let found = own.next_if(|(at, _)| at == page);
+        found.map_or(0, |(_, followers)| *followers)
+    });
+    of_page.collect()
 }
 
 /// Appends the sets of a word's postings.
@@ -71,15 +122,17 @@ pub(crate) fn read(reader: &mut Reader<'_>, postings: usize) -> Result<Vec<Follo
     Ok(sets)
 }
 
-/// Adds to the scores of pages by words, `[pages]`, what their pairs of words of the query say: each as much as a word
-/// as rare, with the lesser impact of its two, times `weight`.
-pub(crate) fn add_scores(query: &AnalyzedQuery, weight: f32, scores: &mut [f32]) {
+/// The scores of pages by words, `[pages]`, with what their pairs of words of the query say: each as much as a word as
+/// rare, with the lesser impact of its two, times `weight`.
+pub(crate) fn added(query: &AnalyzedQuery, weight: f32, words: &[f32]) -> Vec<f32> {
+    let mut scores = words.to_vec();
     for &(first, second) in &query.pairs {
         let (first, second) = (&query.words[first], &query.words[second]);
         for (page, score) in pages_of(first, second, scores.len()).scores() {
             scores[page as usize] += weight * score;
         }
     }
+    scores
 }
 
 /// The pages on which one word follows another.
@@ -110,7 +163,8 @@ fn own_list(word: &QueryWord) -> Option<&PageList> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Analyzer, Stemming};
+    use crate::page::{Passage, Weight};
+    use crate::text::Stemming;
     use proptest::prelude::*;
 
     proptest! {
@@ -141,6 +195,50 @@ mod tests {
             .map(|(a, b)| (a.text.as_str(), b.text.as_str()))
             .collect();
         assert_eq!(pairs, [("state", "usestate"), ("usestate", "hook")]);
+    }
+
+    #[test]
+    fn followers_are_those_of_all_texts_of_a_page_that_count() {
+        let passage = |text: &str, weight| Passage {
+            text: text.to_owned(),
+            headings: vec!["Cat fish".to_owned(), "Dog".to_owned()],
+            weight: Weight::of(weight).unwrap(),
+            ..Passage::default()
+        };
+        let page = |title: &str, passages: &[Passage]| Page {
+            title: title.to_owned(),
+            passages: passages.to_vec(),
+            ..Page::default()
+        };
+        let pages = [
+            page("x", &[passage("dog cat", 1.0)]),
+            page(
+                "Dog",
+                &[
+                    passage("dog", 1.0),
+                    passage("cat and dog, cat bird", 1.0),
+                    passage("cat mouse", 0.0),
+                ],
+            ),
+        ];
+        let analyzer = Analyzer::new(Stemming::None);
+        let all = followers(&pages, &analyzer);
+        let of_second = bit("fish") | bit("dog") | bit("bird");
+        assert_eq!(all["cat"], [(0, bit("fish")), (1, of_second)]);
+        assert!(!all.contains_key("bird") && !all.contains_key("mouse"));
+        let list = PageList {
+            scale: 1.0,
+            entries: vec![(1, 3), (2, 3)],
+        };
+        assert_eq!(of_postings(&all["cat"], &list), [of_second, 0]);
+    }
+
+    #[test]
+    fn a_hash_that_stands_twice_is_damage() {
+        let twice = [0b0100_0001, 0b0000_0000];
+        let damage = read(&mut Reader::new(&twice), 1).unwrap_err();
+        let message = damage.of("w").to_string();
+        assert!(message.contains("twice"), "{message}");
     }
 
     fn word(text: &str, entries: &[(u32, u8)], followers: &[Followers]) -> QueryWord {
@@ -185,8 +283,7 @@ mod tests {
             pairs: vec![(0, 1)],
             ..AnalyzedQuery::default()
         };
-        let mut scores = vec![1.0; 10];
-        add_scores(&query, 0.5, &mut scores);
+        let scores = added(&query, 0.5, &[1.0; 10]);
         let wanted = 1.0 + 0.5 * rarity(10, 2) * 12.0 / 15.0;
         assert!(
             (scores[1] - wanted).abs() < 1e-6 && scores[5] == 1.0,

@@ -616,6 +616,18 @@ mod tests {
     }
 
     #[test]
+    fn neighbouring_words_are_pairs_each_once() {
+        let site = Words::new(&[]);
+        let pairs = |text: &str| query(text, &site).pairs;
+        assert_eq!(pairs("new york new york"), [(0, 1), (1, 0)]);
+        assert_eq!(pairs("state of the art"), [(0, 3)]);
+        assert_eq!(pairs("york york"), [(0, 0)]);
+        let words: Vec<String> = (0..60).map(|i| format!("word{i}")).collect();
+        let many = pairs(&words.join(" "));
+        assert!(many.iter().all(|&(a, b)| a < MAX_WORDS && b < MAX_WORDS));
+    }
+
+    #[test]
     fn what_is_not_loaded_is_wanted() {
         let mut site = Words::new(&[(Part::Site, "thread")]);
         site.loaded = false;

@@ -38,8 +38,8 @@ impl Scores {
 const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.
 const TITLE_BONUS: f32 = 100.0;
-/// Share of the pages, at most, that are taken to have all words of the query: so one that has them stands up to
-/// 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
+/// Share of the pages, at most, that are taken to have all words of the query: so one that has them, pairs aside, stands
+/// up to 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
 /// stand out much farther.
 const MOST_MATCHING: f32 = 0.05;
 /// Share of the best page's score by words from which on a page is a result for its words alone.
@@ -51,7 +51,7 @@ pub(crate) struct Ranked {
     /// Score of the first stage: `[pages]`.
     first: Vec<f32>,
     pub(crate) scores: Scores,
-    /// Scores by words: `[pages]`.
+    /// Scores by words, pairs aside: `[pages]`.
     words: Vec<f32>,
     /// Dense scores of the candidates' windows: `[pages]`, empty for pages that are none.
     windows: Vec<Vec<f32>>,
@@ -68,9 +68,11 @@ impl Ranked {
         pair_weight: f32,
         (pages, choice): (usize, Choice),
     ) -> Self {
-        let words = word_scores(&query, pair_weight, pages);
+        let words = word_scores(&query, pages);
+        let with_pairs = pairs::added(&query, pair_weight, &words);
         let mut ranked = Self::new(query, text, pages, choice);
-        add_z(&mut ranked.scores.pages, 1.0, &words, Moments::of(&words));
+        let moments = Moments::of(&with_pairs);
+        add_z(&mut ranked.scores.pages, 1.0, &with_pairs, moments);
         ranked.finish(|page| words[page as usize] > 0.0);
         ranked
     }
@@ -91,7 +93,8 @@ impl Ranked {
         overlaps: &[Vec<f32>],
         (pages, choice): (usize, Choice),
     ) -> Self {
-        let words = word_scores(&query, pair_weight, pages);
+        let words = word_scores(&query, pages);
+        let with_pairs = pairs::added(&query, pair_weight, &words);
         let meaning = meaning_scores(&query, pages);
         let matching = (weights.least_matches / pages.max(1) as f32).min(MOST_MATCHING);
         let least = matching.sqrt() * whole_match(&query, pages);
@@ -100,8 +103,8 @@ impl Ranked {
             add_z(&mut ranked.first, first, scores, moments);
             add_z(&mut ranked.scores.pages, last, scores, moments);
         };
-        let of_words = Moments::of(&words).spread_by(least);
-        add(weights.words, weights.words, &words, of_words);
+        let of_words = Moments::of(&with_pairs).spread_by(least);
+        add(weights.words, weights.words, &with_pairs, of_words);
         let of_meaning = Moments::of(&meaning);
         add(weights.meaning_first, weights.meaning, &meaning, of_meaning);
         for overlaps in overlaps {
@@ -276,8 +279,8 @@ fn add_z(sum: &mut [f32], weight: f32, scores: &[f32], moments: Moments) {
     }
 }
 
-/// Scores of all pages by words: per word the best of its alternatives, and what its pairs add.
-fn word_scores(query: &AnalyzedQuery, pair_weight: f32, pages: usize) -> Vec<f32> {
+/// Scores of all pages by words: per word the best of its alternatives.
+fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
     let mut scores = vec![0.0; pages];
     let mut best = vec![0.0f32; pages];
     for word in &query.words {
@@ -293,7 +296,6 @@ fn word_scores(query: &AnalyzedQuery, pair_weight: f32, pages: usize) -> Vec<f32
             scores[page] += std::mem::take(&mut best[page]);
         }
     }
-    pairs::add_scores(query, pair_weight, &mut scores);
     scores
 }
 

@@ -12,10 +12,12 @@ use crate::meaning::{
     MOST_LISTED_PAGES, MOST_LISTED_PAGES_OF_FREQUENT_WORDS, Neighbourhood, Parts, SAMPLED_QUERIES,
     Site, lent_postings,
 };
+use crate::page;
+use crate::pairs::{self, Followers};
 use crate::query::{self, Dictionary, Miss, Part, Wanted};
 use crate::ranked::Ranked;
 use crate::text::{Analyzer, Stemming, TermKind, is_stop_word};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Words that may be neighbours of others, the most frequent ones.
 const MAX_NEIGHBOUR_WORDS: usize = 12_000;
@@ -63,9 +65,12 @@ impl<'a> Words<'a> {
             entries.entry(word).or_default().meaning = Some(meaning);
         }
         let foreign = codes.foreign_entries(&site, &neighbourhood, &postings);
+        let followers = codes.followers();
         for (term, list) in postings {
             let entry = entries.entry(term).or_default();
-            entry.followers = codes.builder.lexical.followers(term, &list);
+            if let Some(own) = followers.get(term) {
+                entry.followers = pairs::of_postings(own, &list);
+            }
             entry.postings = list;
         }
         for (title, pages) in codes.builder.lexical.titles() {
@@ -143,6 +148,16 @@ impl Dictionary for Words<'_> {
 }
 
 impl<'a> SiteCodes<'a> {
+    /// Which words follow which, where pages are short.
+    fn followers(&self) -> HashMap<String, Vec<(u32, Followers)>> {
+        let pages = &self.builder.pages;
+        let passages: usize = pages.iter().map(|page| page.passages.len()).sum();
+        match page::are_short(passages, pages.len()) {
+            true => pairs::followers(pages, &Analyzer::new(self.builder.options.stemming)),
+            false => HashMap::new(),
+        }
+    }
+
     /// Words of the site that have a meaning: those that are pieces themselves, and those of
     /// several pieces that occur often enough.
     fn meaningful_words(&self) -> Vec<(&'a str, &'a str, u32)> {
