@@ -135,6 +135,13 @@ pub(crate) fn added(query: &AnalyzedQuery, weight: f32, words: &[f32]) -> Vec<f3
     scores
 }
 
+/// The sum of the rarities of a query's pairs; of two words that stand side by side nowhere it is as large as can be.
+pub(crate) fn rarities(query: &AnalyzedQuery, pages: usize) -> f32 {
+    let pairs = query.pairs.iter();
+    let lists = pairs.map(|&(a, b)| pages_of(&query.words[a], &query.words[b], pages));
+    lists.map(|list| list.scale).sum()
+}
+
 /// The pages on which one word follows another.
 fn pages_of(first: &QueryWord, second: &QueryWord, pages: usize) -> PageList {
     let (Some(before), Some(after)) = (own_list(first), own_list(second)) else {
@@ -284,6 +291,7 @@ mod tests {
             ..AnalyzedQuery::default()
         };
         let scores = added(&query, 0.5, &[1.0; 10]);
+        assert_eq!(rarities(&query, 10), rarity(10, 2));
         let wanted = 1.0 + 0.5 * rarity(10, 2) * 12.0 / 15.0;
         assert!(
             (scores[1] - wanted).abs() < 1e-6 && scores[5] == 1.0,

@@ -38,8 +38,8 @@ impl Scores {
 const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.
 const TITLE_BONUS: f32 = 100.0;
-/// Share of the pages, at most, that are taken to have all words of the query: so one that has them, pairs aside, stands
-/// up to 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
+/// Share of the pages, at most, that are taken to have all words of the query: so one that has them stands up to
+/// 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
 /// stand out much farther.
 const MOST_MATCHING: f32 = 0.05;
 /// Share of the best page's score by words from which on a page is a result for its words alone.
@@ -97,7 +97,7 @@ impl Ranked {
         let with_pairs = pairs::added(&query, pair_weight, &words);
         let meaning = meaning_scores(&query, pages);
         let matching = (weights.least_matches / pages.max(1) as f32).min(MOST_MATCHING);
-        let least = matching.sqrt() * whole_match(&query, pages);
+        let least = matching.sqrt() * whole_match(&query, pair_weight, pages);
         let mut ranked = Self::new(query, text, pages, choice);
         let mut add = |first: f32, last: f32, scores: &[f32], moments: Moments| {
             add_z(&mut ranked.first, first, scores, moments);
@@ -299,9 +299,9 @@ fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
     scores
 }
 
-/// What a page scores by words that has all of the query's to the full: the sum of their rarities. A word that
-/// the site does not have is as rare as can be.
-fn whole_match(query: &AnalyzedQuery, pages: usize) -> f32 {
+/// What a page scores by words that has all of the query's to the full, side by side as they are there: the sum of their
+/// rarities and those of pairs. A word that the site does not have is as rare as can be.
+fn whole_match(query: &AnalyzedQuery, pair_weight: f32, pages: usize) -> f32 {
     let words = query.words.iter();
     let words = words.filter(|word| word.term.kind == TermKind::Word && !word.stop_word);
     let rarities = words.map(|word| match word.relation {
@@ -311,7 +311,7 @@ fn whole_match(query: &AnalyzedQuery, pages: usize) -> f32 {
             lists.reduce(f32::max).unwrap_or_else(|| rarity(pages, 0))
         }
     });
-    rarities.sum()
+    rarities.sum::<f32>() + pair_weight * pairs::rarities(query, pages)
 }
 
 /// Scores of all pages by the words' pages of like meaning.
