@@ -31,8 +31,9 @@ pub fn length(passages: usize, pages: usize) -> f32 {
 /// Whether pages are nearer to short ones. Where each says one thing, what answers a question is often a sentence of it:
 /// codes are then those of passages' spans of word pieces, and words know which words follow them.
 #[must_use]
-pub fn are_short(passages: usize, pages: usize) -> bool {
-    length(passages, pages) < 0.5
+pub fn are_short(pages: &[Page]) -> bool {
+    let passages = pages.iter().map(|page| page.passages.len()).sum();
+    length(passages, pages.len()) < 0.5
 }
 
 /// What a page's author says of it beside its text: by name, each list in the order of the names and
@@ -127,6 +128,13 @@ impl Passage {
 mod tests {
     use super::*;
 
+    fn of_passages(count: usize) -> Page {
+        Page {
+            passages: vec![Passage::default(); count],
+            ..Page::default()
+        }
+    }
+
     #[test]
     fn pages_are_short_unless_they_are_nearer_to_long_ones() {
         assert_eq!(
@@ -134,7 +142,7 @@ mod tests {
             [0.0, 0.5, 1.0]
         );
         assert_eq!(
-            [(10, 10), (59, 10), (60, 10)].map(|(a, b)| are_short(a, b)),
+            [1, 5, 6].map(|passages| are_short(&[of_passages(passages), of_passages(passages)])),
             [true, true, false]
         );
     }

@@ -122,24 +122,21 @@ pub(crate) fn read(reader: &mut Reader<'_>, postings: usize) -> Result<Vec<Follo
     Ok(sets)
 }
 
-/// The scores of pages by words, `[pages]`, with what their pairs of words of the query say: each as much as a word as
-/// rare, with the lesser impact of its two, times `weight`.
-pub(crate) fn added(query: &AnalyzedQuery, weight: f32, words: &[f32]) -> Vec<f32> {
-    let mut scores = words.to_vec();
-    for &(first, second) in &query.pairs {
-        let (first, second) = (&query.words[first], &query.words[second]);
-        for (page, score) in pages_of(first, second, scores.len()).scores() {
-            scores[page as usize] += weight * score;
-        }
-    }
-    scores
+/// Per pair of words of the query the pages that have it, with the lesser impact of its two. The scale is its rarity: of
+/// a pair that no page has as large as can be.
+pub(crate) fn lists(query: &AnalyzedQuery, pages: usize) -> Vec<PageList> {
+    let pairs = query.pairs.iter();
+    let list = |&(a, b): &(usize, usize)| pages_of(&query.words[a], &query.words[b], pages);
+    pairs.map(list).collect()
 }
 
-/// The sum of the rarities of a query's pairs; of two words that stand side by side nowhere it is as large as can be.
-pub(crate) fn rarities(query: &AnalyzedQuery, pages: usize) -> f32 {
-    let pairs = query.pairs.iter();
-    let lists = pairs.map(|&(a, b)| pages_of(&query.words[a], &query.words[b], pages));
-    lists.map(|list| list.scale).sum()
+/// The scores of pages by words, `[pages]`, with `weight` times those by pairs.
+pub(crate) fn added(pairs: &[PageList], weight: f32, words: &[f32]) -> Vec<f32> {
+    let mut scores = words.to_vec();
+    for (page, score) in pairs.iter().flat_map(PageList::scores) {
+        scores[page as usize] += weight * score;
+    }
+    scores
 }
 
 /// The pages on which one word follows another.
@@ -290,8 +287,9 @@ mod tests {
             pairs: vec![(0, 1)],
             ..AnalyzedQuery::default()
         };
-        let scores = added(&query, 0.5, &[1.0; 10]);
-        assert_eq!(rarities(&query, 10), rarity(10, 2));
+        let pairs = lists(&query, 10);
+        let scores = added(&pairs, 0.5, &[1.0; 10]);
+        assert_eq!(pairs[0].scale, rarity(10, 2));
         let wanted = 1.0 + 0.5 * rarity(10, 2) * 12.0 / 15.0;
         assert!(
             (scores[1] - wanted).abs() < 1e-6 && scores[5] == 1.0,

@@ -69,7 +69,7 @@ impl Ranked {
         (pages, choice): (usize, Choice),
     ) -> Self {
         let words = word_scores(&query, pages);
-        let with_pairs = pairs::added(&query, pair_weight, &words);
+        let with_pairs = pairs::added(&pairs::lists(&query, pages), pair_weight, &words);
         let mut ranked = Self::new(query, text, pages, choice);
         let moments = Moments::of(&with_pairs);
         add_z(&mut ranked.scores.pages, 1.0, &with_pairs, moments);
@@ -94,10 +94,12 @@ impl Ranked {
         (pages, choice): (usize, Choice),
     ) -> Self {
         let words = word_scores(&query, pages);
-        let with_pairs = pairs::added(&query, pair_weight, &words);
+        let pairs = pairs::lists(&query, pages);
+        let with_pairs = pairs::added(&pairs, pair_weight, &words);
         let meaning = meaning_scores(&query, pages);
         let matching = (weights.least_matches / pages.max(1) as f32).min(MOST_MATCHING);
-        let least = matching.sqrt() * whole_match(&query, pair_weight, pages);
+        let of_pairs = pairs.iter().map(|list| list.scale).sum::<f32>();
+        let least = matching.sqrt() * (whole_match(&query, pages) + pair_weight * of_pairs);
         let mut ranked = Self::new(query, text, pages, choice);
         let mut add = |first: f32, last: f32, scores: &[f32], moments: Moments| {
             add_z(&mut ranked.first, first, scores, moments);
@@ -299,9 +301,9 @@ fn word_scores(query: &AnalyzedQuery, pages: usize) -> Vec<f32> {
     scores
 }
 
-/// What a page scores by words that has all of the query's to the full, side by side as they are there: the sum of their
-/// rarities and those of pairs. A word that the site does not have is as rare as can be.
-fn whole_match(query: &AnalyzedQuery, pair_weight: f32, pages: usize) -> f32 {
+/// What a page scores by words that has all of the query's to the full, pairs aside: the sum of their rarities. A word
+/// that the site does not have is as rare as can be.
+fn whole_match(query: &AnalyzedQuery, pages: usize) -> f32 {
     let words = query.words.iter();
     let words = words.filter(|word| word.term.kind == TermKind::Word && !word.stop_word);
     let rarities = words.map(|word| match word.relation {
@@ -311,7 +313,7 @@ fn whole_match(query: &AnalyzedQuery, pair_weight: f32, pages: usize) -> f32 {
             lists.reduce(f32::max).unwrap_or_else(|| rarity(pages, 0))
         }
     });
-    rarities.sum::<f32>() + pair_weight * pairs::rarities(query, pages)
+    rarities.sum()
 }
 
 /// Scores of all pages by the words' pages of like meaning.

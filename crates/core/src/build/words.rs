@@ -151,8 +151,7 @@ impl<'a> SiteCodes<'a> {
     /// Which words follow which, where pages are short.
     fn followers(&self) -> HashMap<String, Vec<(u32, Followers)>> {
         let pages = &self.builder.pages;
-        let passages: usize = pages.iter().map(|page| page.passages.len()).sum();
-        match page::are_short(passages, pages.len()) {
+        match page::are_short(pages) {
             true => pairs::followers(pages, &Analyzer::new(self.builder.options.stemming)),
             false => HashMap::new(),
         }

@@ -53,8 +53,7 @@ impl Pooling {
     /// What an index of these pages holds.
     #[must_use]
     pub fn of_site(pages: &[Page]) -> Self {
-        let passages = pages.iter().map(|page| page.passages.len()).sum();
-        match page::are_short(passages, pages.len()) {
+        match page::are_short(pages) {
             true => Self::Spans,
             false => Self::Own,
         }
