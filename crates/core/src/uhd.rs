@@ -62,7 +62,13 @@ impl UhdOptions {
 /// The code of a window: the `size` dimensions with the largest summed activation, in order.
 #[must_use]
 pub fn code_of(window: &[PassageCodes], bucket: usize, size: usize) -> Vec<u32> {
-    let mut sums: HashMap<u32, f32> = HashMap::new();
+    cut(activations(window, bucket), size)
+}
+
+/// What each dimension that wins in a window has there: its activations, summed over tokens.
+#[must_use]
+pub fn activations(window: &[PassageCodes], bucket: usize) -> HashMap<u32, f32> {
+    let mut sums = HashMap::new();
     for winners in window
         .iter()
         .filter_map(|passage| passage.winners.get(bucket))
@@ -71,11 +77,14 @@ pub fn code_of(window: &[PassageCodes], bucket: usize, size: usize) -> Vec<u32> 
             *sums.entry(dimension).or_insert(0.0) += activation;
         }
     }
-    let strongest = strongest(sums, size.min(MAX_CODE));
-    let mut code: Vec<u32> = strongest
-        .into_iter()
-        .map(|(dimension, _)| dimension)
-        .collect();
+    sums
+}
+
+/// The `size` dimensions of largest weight, 255 at most, in order.
+#[must_use]
+pub fn cut(weights: impl IntoIterator<Item = (u32, f32)>, size: usize) -> Vec<u32> {
+    let strongest = strongest(weights, size.min(MAX_CODE)).into_iter();
+    let mut code: Vec<u32> = strongest.map(|(dimension, _)| dimension).collect();
     code.sort_unstable();
     code
 }

@@ -1,39 +1,37 @@
 //! UHD codes alone: pages by the weighted overlap of binary codes (UHD-BERT, eq. 7), no words beside it. A shared
-//! dimension counts by the root of its rarity, times the weight of its bucket.
+//! dimension counts by the root of its rarity, by what the query has of it, and by its bucket.
 //!
 //! Two kinds of bucket:
 //!
-//! - the encoder's own, whose inputs are token vectors: of a passage the 68 dimensions with the largest
-//!   activation, summed over its tokens, and of a query 64;
-//! - one on the pooled vector of a text, the same that becomes one-bit codes, of n = 2,048. It has nothing to
-//!   ship: its rows are those of Hadamard matrices (at 384 values: four) with random signs, as near to random projections as makes no
+//! - the encoder's own, whose inputs are token vectors: of a passage the 75 dimensions with the largest
+//!   activation, summed over its tokens, times the root of their rarity; of a query 64, each by the root of its activation;
+//! - one on the pooled vector of a text, the same that becomes one-bit codes, of n = 512 at 384 values. It has nothing to
+//!   ship: its rows are those of a Hadamard matrix with random signs, as near to random projections as makes no
 //!   difference here (their winners: Dasgupta, Stevens and Navlakha, "A neural algorithm for a fundamental computing
-//!   problem", Science 2017). A passage has 64 winners and a query 340; passages are centred on their mean, queries
-//!   on that of queries.
+//!   problem", Science 2017). A passage has 96 winners; a query has all dimensions by their activation, so that what it
+//!   activates least counts against a passage. Passages are centred on their mean, queries on that of queries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 use siskin_core::bytes::Writer;
-use siskin_core::encoded::{EncodedQuery, PassageCodes};
+use siskin_core::encoded::{Code, EncodedQuery, PassageCodes};
 use siskin_core::impact::rarity;
 use siskin_core::page::Page;
-use siskin_core::{postings, top, uhd};
+use siskin_core::{postings, uhd};
 
 use crate::collection::EncodedPassages;
 
 /// Dimensions of a passage in a bucket of token vectors.
-const TOKEN_K: usize = 68;
+const TOKEN_K: usize = 75;
 /// Dimensions of a query in a bucket of token vectors.
 const TOKEN_QUERY_K: usize = 64;
-/// Dimensions of the bucket of pooled vectors.
-const POOLED_N: usize = 2048;
-/// Dimensions of a passage in it.
-const POOLED_K: usize = 64;
-/// Dimensions of a query in it.
-const POOLED_QUERY_K: usize = 340;
+/// Dimensions of a passage in the bucket of pooled vectors.
+const POOLED_K: usize = 96;
 /// Weight of that bucket, the others' being 1.
-const POOLED_WEIGHT: f32 = 0.5;
+const POOLED_WEIGHT: f32 = 0.35;
+/// Share of the mean over a page's passages in its score; the rest is its best passage's.
+const MEAN_SHARE: f64 = 0.2;
 
 /// Passages by the dimensions of their codes.
 #[derive(Clone, Debug, Default)]
@@ -52,32 +50,15 @@ impl UhdCodes {
     /// The codes of all passages of `pages`, in their order.
     #[must_use]
     pub fn new(encoded: &EncodedPassages, pages: &[Page]) -> Self {
-        let mean = mean(encoded);
         let token_buckets = encoded.codes.first().map_or(0, |codes| codes.winners.len());
-        let codes = encoded.codes.par_iter().map(|passage| {
-            let one = std::slice::from_ref(passage);
-            let of_tokens = (0..token_buckets).map(|bucket| uhd::code_of(one, bucket, TOKEN_K));
-            let centred: Vec<f32> = passage
-                .dense
-                .iter()
-                .zip(&mean)
-                .map(|(x, m)| x - m)
-                .collect();
-            let of_pooled = winners(&centred, POOLED_K);
-            of_tokens.chain([of_pooled]).collect()
-        });
-        let codes: Vec<Vec<Vec<u32>>> = codes.collect();
-        let mut buckets = vec![Bucket::new(); token_buckets + 1];
-        for (passage, codes) in (0..).zip(codes) {
-            for (bucket, code) in buckets.iter_mut().zip(codes) {
-                for dimension in code {
-                    bucket.entry(dimension).or_default().push(passage);
-                }
-            }
-        }
+        let of_tokens = (0..token_buckets).map(|bucket| token_codes(encoded, bucket));
+        let of_pooled = pooled_codes(encoded);
         let owners = pages.iter().enumerate();
         Self {
-            buckets,
+            buckets: of_tokens
+                .chain([of_pooled])
+                .map(|codes| bucket_of(&codes))
+                .collect(),
             pages: owners
                 .flat_map(|(page, of)| vec![page; of.passages.len()])
                 .collect(),
@@ -95,30 +76,96 @@ impl UhdCodes {
         writer.position_bytes() as f64 / self.pages.len().max(1) as f64
     }
 
-    /// The score of each page: that of its best passage; 0 for a page without passages.
+    /// The score of each page, of its best passage and a share of their mean; that of a page without passages is the
+    /// least there is.
     #[must_use]
     pub fn scores(&self, query: &EncodedQuery) -> Vec<f64> {
         let mut overlaps = vec![0.0f32; self.pages.len()];
-        let of_tokens = query.buckets.iter().map(|code| {
-            let strongest = top::by_score(code.iter().copied()).into_iter();
-            (strongest.take(TOKEN_QUERY_K).collect(), 1.0)
-        });
-        let of_pooled = (winners(&query.dense, POOLED_QUERY_K), POOLED_WEIGHT);
-        let codes: Vec<(Vec<u32>, f32)> = of_tokens.chain([of_pooled]).collect();
-        for (bucket, (code, weight)) in self.buckets.iter().zip(codes) {
-            for list in code.iter().filter_map(|dimension| bucket.get(dimension)) {
-                let value = weight * rarity(self.pages.len(), list.len()).sqrt();
-                for &passage in list {
+        for (bucket, code) in self.buckets.iter().zip(query_codes(query)) {
+            for (dimension, weight) in code {
+                let passages = bucket.get(&dimension).map_or(&[][..], Vec::as_slice);
+                let value = weight * rarity(self.pages.len(), passages.len()).sqrt();
+                for &passage in passages {
                     overlaps[passage as usize] += value;
                 }
             }
         }
-        let mut best = vec![0.0; self.page_count];
-        for (&page, overlap) in self.pages.iter().zip(overlaps) {
-            best[page] = f64::max(best[page], f64::from(overlap));
+        let mut scores = vec![f64::NEG_INFINITY; self.page_count];
+        let passages: Vec<(usize, f32)> = self.pages.iter().copied().zip(overlaps).collect();
+        for of_page in passages.chunk_by(|(page, _), (next, _)| page == next) {
+            let scores_of = of_page.iter().map(|&(_, overlap)| f64::from(overlap));
+            let mean = scores_of.clone().sum::<f64>() / of_page.len() as f64;
+            let best = scores_of.fold(f64::NEG_INFINITY, f64::max);
+            scores[of_page[0].0] = (1.0 - MEAN_SHARE) * best + MEAN_SHARE * mean;
         }
-        best
+        scores
     }
+}
+
+/// Passages by the dimensions of their codes.
+fn bucket_of(codes: &[Vec<u32>]) -> Bucket {
+    let mut bucket = Bucket::new();
+    for (passage, code) in (0..).zip(codes) {
+        for &dimension in code {
+            bucket.entry(dimension).or_default().push(passage);
+        }
+    }
+    bucket
+}
+
+/// The codes of all passages in a bucket of token vectors.
+fn token_codes(encoded: &EncodedPassages, bucket: usize) -> Vec<Vec<u32>> {
+    let activations = encoded.codes.par_iter();
+    let activations: Vec<HashMap<u32, f32>> = activations
+        .map(|passage| uhd::activations(std::slice::from_ref(passage), bucket))
+        .collect();
+    let mut passages_of: HashMap<u32, usize> = HashMap::new();
+    for dimension in activations.iter().flat_map(HashMap::keys) {
+        *passages_of.entry(*dimension).or_default() += 1;
+    }
+    let weight = |(dimension, activation): (u32, f32)| {
+        let rarity = rarity(encoded.codes.len(), passages_of[&dimension]);
+        (dimension, activation * rarity.sqrt())
+    };
+    let codes = activations.into_par_iter();
+    codes
+        .map(|of| uhd::cut(of.into_iter().map(weight), TOKEN_K))
+        .collect()
+}
+
+/// The codes of all passages in the bucket of pooled vectors.
+fn pooled_codes(encoded: &EncodedPassages) -> Vec<Vec<u32>> {
+    let mean = mean(encoded);
+    let code = |passage: &PassageCodes| {
+        let vector = passage.dense.iter().zip(&mean);
+        let centred: Vec<f32> = vector.map(|(x, mean)| x - mean).collect();
+        uhd::cut((0..).zip(activations(&centred)), POOLED_K)
+    };
+    encoded.codes.par_iter().map(code).collect()
+}
+
+/// Per bucket the dimensions of a query with what each counts: the mean of their squares is that of the bucket's weight.
+fn query_codes(query: &EncodedQuery) -> impl Iterator<Item = Code> {
+    let of_tokens = query.buckets.iter().map(|code| {
+        let strongest = uhd::cut(code.iter().copied(), TOKEN_QUERY_K);
+        let kept = code
+            .iter()
+            .filter(move |(dimension, _)| strongest.binary_search(dimension).is_ok());
+        let roots = kept.map(|&(dimension, activation)| (dimension, activation.max(0.0).sqrt()));
+        scaled(roots.collect(), 1.0)
+    });
+    let of_pooled = (0..).zip(activations(&query.dense)).collect();
+    of_tokens.chain([scaled(of_pooled, POOLED_WEIGHT)])
+}
+
+/// `code` times the number that makes the mean of its squares that of `weight`.
+fn scaled(mut code: Code, weight: f32) -> Code {
+    let squares: f32 = code.iter().map(|(_, value)| value * value).sum();
+    if squares > 0.0 {
+        let scale = weight * (code.len() as f32 / squares).sqrt();
+        code.iter_mut().for_each(|(_, value)| *value *= scale);
+    }
+    code
 }
 
 /// Mean vector of all passages: `[dim]`.
@@ -133,31 +180,14 @@ fn mean(encoded: &EncodedPassages) -> Vec<f32> {
     sum.into_iter().map(|sum| (sum / count) as f32).collect()
 }
 
-/// The `k` dimensions of the bucket of pooled vectors that a vector activates most (eq. 3).
-fn winners(vector: &[f32], k: usize) -> Vec<u32> {
-    let activations = activations(vector);
-    let mut winners = top::by_score((0..).zip(activations));
-    winners.truncate(k);
-    winners
-}
-
-/// The products of a vector with all rows (eq. 2): per block of rows the Walsh–Hadamard transform of the
-/// vector with the block's signs.
+/// The products of a vector with all rows (eq. 2): the Walsh–Hadamard transform of the vector with the rows' signs.
 fn activations(vector: &[f32]) -> Vec<f32> {
-    let width = vector.len().next_power_of_two();
-    let block = |block: usize| {
-        let mut values = vec![0.0; width];
-        for (place, (value, x)) in values.iter_mut().zip(vector).enumerate() {
-            *value = if is_negative(block * width + place) {
-                -x
-            } else {
-                *x
-            };
-        }
-        transform(&mut values);
-        values
-    };
-    (0..POOLED_N.div_ceil(width)).flat_map(block).collect()
+    let mut values = vec![0.0; vector.len().next_power_of_two()];
+    for (place, (value, x)) in values.iter_mut().zip(vector).enumerate() {
+        *value = if is_negative(place) { -x } else { *x };
+    }
+    transform(&mut values);
+    values
 }
 
 /// Walsh–Hadamard transform in place; the length is a power of two.
@@ -190,100 +220,139 @@ mod tests {
     use siskin_core::encoded::TokenWinners;
     use siskin_core::page::Passage;
 
-    fn passage(dimension: u32, dense: &[f32]) -> PassageCodes {
+    /// A vector of 384 values, another one for each `seed`.
+    fn vector(seed: u32) -> Vec<f32> {
+        (0..384)
+            .map(|i| ((i * (seed + 3)) as f32 * 0.7).sin())
+            .collect()
+    }
+
+    fn passage(dimensions: &[u32], dense: Vec<f32>) -> PassageCodes {
         PassageCodes {
             winners: vec![TokenWinners {
                 k: 1,
-                dimensions: vec![dimension],
-                activations: vec![1.0],
+                dimensions: dimensions.to_vec(),
+                activations: vec![1.0; dimensions.len()],
             }],
-            dense: dense.to_vec(),
+            dense,
             ..PassageCodes::default()
         }
     }
 
-    fn codes() -> UhdCodes {
-        let page = |passages: usize| Page {
+    fn page(passages: usize) -> Page {
+        Page {
             passages: vec![Passage::default(); passages],
             ..Page::default()
-        };
+        }
+    }
+
+    fn codes() -> UhdCodes {
         let encoded = EncodedPassages {
-            dim: 4,
+            dim: 384,
             codes: vec![
-                passage(7, &[1.0, 0.0, 0.0, 0.0]),
-                passage(8, &[0.0, 1.0, 0.0, 0.0]),
-                passage(9, &[0.0, 0.0, 1.0, 0.0]),
+                passage(&[7], vector(0)),
+                passage(&[8], vector(1)),
+                passage(&[9], vector(2)),
             ],
         };
         UhdCodes::new(&encoded, &[page(1), page(2), page(0)])
     }
 
-    fn query(dimension: u32, dense: &[f32]) -> EncodedQuery {
+    fn query(dimension: u32, dense: Vec<f32>) -> EncodedQuery {
         EncodedQuery {
             buckets: vec![vec![(dimension, 1.0), (99, 0.5)]],
-            dense: dense.to_vec(),
+            dense,
         }
     }
 
     #[test]
     fn a_page_has_the_overlap_of_its_best_passage_in_all_buckets() {
         let codes = codes();
-        let [first, second, third] = codes
-            .scores(&query(9, &[0.0, -0.3, 0.7, -0.3]))
-            .try_into()
-            .unwrap();
+        let [first, second, third] = codes.scores(&query(9, vector(2))).try_into().unwrap();
         assert!(second > first + 0.5, "{second} and {first}");
-        assert_eq!(third, 0.0, "a page without passages");
-        let same = codes.scores(&query(8, &[0.0, -0.3, 0.7, -0.3]));
-        assert!(same[1] < second, "no passage has both");
+        assert_eq!(third, f64::NEG_INFINITY, "a page without passages");
+        let other = codes.scores(&query(8, vector(2)));
+        let neither = codes.scores(&query(7, vector(2)));
+        assert!(other[1] < second, "no passage has both");
+        assert!(neither[1] < other[1]);
+        assert!(neither[0] > first, "its dimension");
+    }
+
+    #[test]
+    fn what_a_query_activates_least_counts_against_a_page() {
+        let away = vector(0).iter().map(|x| -x).collect();
+        let scores = codes().scores(&query(98, away));
+        assert!(scores[0] < 0.0 && scores[0] < scores[1], "{scores:?}");
+    }
+
+    #[test]
+    fn of_equal_activations_the_rarer_dimensions_are_kept() {
+        let all: Vec<u32> = (0..TOKEN_K as u32).collect();
+        let codes = [all.as_slice(), &all, &[&all[..], &[500]].concat()]
+            .map(|dimensions| passage(dimensions, vector(0)));
+        let encoded = EncodedPassages {
+            dim: 384,
+            codes: codes.to_vec(),
+        };
+        let [first, _, third] = token_codes(&encoded, 0).try_into().unwrap();
+        assert_eq!(first, all);
+        assert_eq!(third.len(), TOKEN_K);
+        assert_eq!(third.last(), Some(&500));
     }
 
     #[test]
     fn winners_of_near_vectors_are_the_same_and_of_opposite_ones_others() {
-        let vector: Vec<f32> = (0..384).map(|i| (i as f32 * 0.7).sin()).collect();
-        let near: Vec<f32> = vector
+        let own = vector(0);
+        let near: Vec<f32> = own
             .iter()
             .zip(0..)
             .map(|(x, i)| x + 0.05 * (i as f32).cos())
             .collect();
-        let opposite: Vec<f32> = vector.iter().map(|x| -x).collect();
-        let own = winners(&vector, POOLED_K);
+        let opposite: Vec<f32> = own.iter().map(|x| -x).collect();
+        let winners = |vector: &[f32]| uhd::cut((0..).zip(activations(vector)), POOLED_K);
         let shared = |other: &[f32]| {
-            let other = winners(other, POOLED_QUERY_K);
-            own.iter()
-                .filter(|dimension| other.contains(dimension))
-                .count()
+            let other = winners(other);
+            let own = winners(&own).into_iter();
+            own.filter(|dimension| other.contains(dimension)).count()
         };
-        assert_eq!(own.len(), POOLED_K);
-        assert_eq!(shared(&near), POOLED_K);
+        assert!(shared(&near) > POOLED_K * 3 / 4);
         assert_eq!(shared(&opposite), 0);
     }
 
     #[test]
-    fn rows_are_of_one_and_minus_one_and_differ() {
-        let row = |place: usize| {
+    fn rows_are_of_one_and_minus_one_and_orthogonal() {
+        let column = |place: usize| {
             let mut unit = vec![0.0; 384];
             unit[place] = 1.0;
             activations(&unit)
         };
-        let (first, second) = (row(0), row(1));
-        assert_eq!(first.len(), POOLED_N);
+        let (first, second) = (column(0), column(1));
+        assert_eq!(first.len(), 512);
         assert!(first.iter().all(|x| x.abs() == 1.0));
         let product: f32 = first.iter().zip(&second).map(|(a, b)| a * b).sum();
-        assert_eq!(product, 0.0, "columns are orthogonal");
-        let vector: Vec<f32> = (0..384).map(|i| (i as f32 * 0.7).sin()).collect();
-        let activations = activations(&vector);
-        let blocks: Vec<&[f32]> = activations.chunks(512).collect();
-        for (block, next) in blocks.iter().zip(1..) {
-            let others = blocks.iter().skip(next);
-            assert!(others.into_iter().all(|other| other != block), "signs");
-        }
+        assert_eq!(product, 0.0);
+        let negative = (0..384).filter(|&place| is_negative(place)).count();
+        assert!((150..234).contains(&negative), "signs: {negative}");
+    }
+
+    #[test]
+    fn weights_have_the_mean_square_of_their_bucket() {
+        let [tokens, pooled]: [Code; 2] = query_codes(&query(9, vector(2)))
+            .collect::<Vec<_>>()
+            .try_into()
+            .unwrap();
+        let mean_square =
+            |code: &Code| code.iter().map(|(_, x)| x * x).sum::<f32>() / code.len() as f32;
+        assert!((mean_square(&tokens) - 1.0).abs() < 1e-4);
+        assert!((mean_square(&pooled) - POOLED_WEIGHT * POOLED_WEIGHT).abs() < 1e-4);
+        assert!(tokens[0].1 > tokens[1].1, "by the root of the activation");
+        assert_eq!(scaled(vec![(1, 0.0)], 1.0), [(1, 0.0)]);
     }
 
     #[test]
     fn bytes_are_those_of_the_posting_lists() {
         let bytes = codes().bytes_per_passage();
-        // At most 65 lists a passage, each with a byte for its length and one for its passages.
-        assert!((65.0..=130.0).contains(&bytes), "{bytes}");
+        // At most 97 lists a passage, each with a byte for its length and one for its passages.
+        assert!((97.0..=194.0).contains(&bytes), "{bytes}");
     }
 }
