@@ -90,10 +90,8 @@ pub fn cut(weights: impl IntoIterator<Item = (u32, f32)>, size: usize) -> Vec<u3
 }
 
 /// The `size` dimensions of largest weight, strongest first; ties go to the lower dimension.
-pub(crate) fn strongest(
-    weights: impl IntoIterator<Item = (u32, f32)>,
-    size: usize,
-) -> Vec<(u32, f32)> {
+#[must_use]
+pub fn strongest(weights: impl IntoIterator<Item = (u32, f32)>, size: usize) -> Vec<(u32, f32)> {
     let mut ranked: Vec<(u32, f32)> = weights.into_iter().collect();
     ranked.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     ranked.truncate(size);

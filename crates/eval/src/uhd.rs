@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rayon::prelude::*;
 use siskin_core::bytes::Writer;
+use siskin_core::codes::best_and_mean;
 use siskin_core::encoded::{Code, EncodedQuery, PassageCodes};
 use siskin_core::impact::rarity;
 use siskin_core::page::Page;
@@ -31,16 +32,17 @@ const POOLED_K: usize = 96;
 /// Weight of that bucket, the others' being 1.
 const POOLED_WEIGHT: f32 = 0.35;
 /// Share of the mean over a page's passages in its score; the rest is its best passage's.
-const MEAN_SHARE: f64 = 0.2;
+const MEAN_SHARE: f32 = 0.2;
 
 /// Passages by the dimensions of their codes.
 #[derive(Clone, Debug, Default)]
 pub struct UhdCodes {
     /// The encoder's buckets, then that of pooled vectors.
     buckets: Vec<Bucket>,
-    /// `[passages]`: the page of each.
-    pages: Vec<usize>,
-    page_count: usize,
+    /// Number of passages.
+    passages: usize,
+    /// `[pages]`: the passages of each.
+    passages_of_page: Vec<usize>,
 }
 
 /// Per dimension its passages, ascending.
@@ -53,16 +55,13 @@ impl UhdCodes {
         let token_buckets = encoded.codes.first().map_or(0, |codes| codes.winners.len());
         let of_tokens = (0..token_buckets).map(|bucket| token_codes(encoded, bucket));
         let of_pooled = pooled_codes(encoded);
-        let owners = pages.iter().enumerate();
         Self {
             buckets: of_tokens
                 .chain([of_pooled])
                 .map(|codes| bucket_of(&codes))
                 .collect(),
-            pages: owners
-                .flat_map(|(page, of)| vec![page; of.passages.len()])
-                .collect(),
-            page_count: pages.len(),
+            passages: encoded.codes.len(),
+            passages_of_page: pages.iter().map(|page| page.passages.len()).collect(),
         }
     }
 
@@ -71,34 +70,28 @@ impl UhdCodes {
     pub fn bytes_per_passage(&self) -> f64 {
         let mut writer = Writer::default();
         for list in self.buckets.iter().flat_map(BTreeMap::values) {
-            postings::write(&mut writer, list, self.pages.len() as u32);
+            postings::write(&mut writer, list, self.passages as u32);
         }
-        writer.position_bytes() as f64 / self.pages.len().max(1) as f64
+        writer.position_bytes() as f64 / self.passages.max(1) as f64
     }
 
-    /// The score of each page, of its best passage and a share of their mean; that of a page without passages is the
-    /// least there is.
+    /// The score of each page: that of its best passage, with a share of their mean; 0 for a page without passages.
     #[must_use]
     pub fn scores(&self, query: &EncodedQuery) -> Vec<f64> {
-        let mut overlaps = vec![0.0f32; self.pages.len()];
+        let mut overlaps = vec![0.0f32; self.passages];
         for (bucket, code) in self.buckets.iter().zip(query_codes(query)) {
             for (dimension, weight) in code {
                 let passages = bucket.get(&dimension).map_or(&[][..], Vec::as_slice);
-                let value = weight * rarity(self.pages.len(), passages.len()).sqrt();
+                let value = weight * rarity(self.passages, passages.len()).sqrt();
                 for &passage in passages {
                     overlaps[passage as usize] += value;
                 }
             }
         }
-        let mut scores = vec![f64::NEG_INFINITY; self.page_count];
-        let passages: Vec<(usize, f32)> = self.pages.iter().copied().zip(overlaps).collect();
-        for of_page in passages.chunk_by(|(page, _), (next, _)| page == next) {
-            let scores_of = of_page.iter().map(|&(_, overlap)| f64::from(overlap));
-            let mean = scores_of.clone().sum::<f64>() / of_page.len() as f64;
-            let best = scores_of.fold(f64::NEG_INFINITY, f64::max);
-            scores[of_page[0].0] = (1.0 - MEAN_SHARE) * best + MEAN_SHARE * mean;
-        }
-        scores
+        let mut overlaps = overlaps.into_iter();
+        let score = |&passages| best_and_mean(overlaps.by_ref().take(passages), MEAN_SHARE);
+        let scores = self.passages_of_page.iter().map(score);
+        scores.map(f64::from).collect()
     }
 }
 
@@ -147,11 +140,9 @@ fn pooled_codes(encoded: &EncodedPassages) -> Vec<Vec<u32>> {
 /// Per bucket the dimensions of a query with what each counts: the mean of their squares is that of the bucket's weight.
 fn query_codes(query: &EncodedQuery) -> impl Iterator<Item = Code> {
     let of_tokens = query.buckets.iter().map(|code| {
-        let strongest = uhd::cut(code.iter().copied(), TOKEN_QUERY_K);
-        let kept = code
-            .iter()
-            .filter(move |(dimension, _)| strongest.binary_search(dimension).is_ok());
-        let roots = kept.map(|&(dimension, activation)| (dimension, activation.max(0.0).sqrt()));
+        let strongest = uhd::strongest(code.iter().copied(), TOKEN_QUERY_K).into_iter();
+        let roots =
+            strongest.map(|(dimension, activation)| (dimension, activation.max(0.0).sqrt()));
         scaled(roots.collect(), 1.0)
     });
     let of_pooled = (0..).zip(activations(&query.dense)).collect();
@@ -247,6 +238,10 @@ mod tests {
     }
 
     fn codes() -> UhdCodes {
+        codes_of(&[page(1), page(2), page(0)])
+    }
+
+    fn codes_of(pages: &[Page]) -> UhdCodes {
         let encoded = EncodedPassages {
             dim: 384,
             codes: vec![
@@ -255,7 +250,7 @@ mod tests {
                 passage(&[9], vector(2)),
             ],
         };
-        UhdCodes::new(&encoded, &[page(1), page(2), page(0)])
+        UhdCodes::new(&encoded, pages)
     }
 
     fn query(dimension: u32, dense: Vec<f32>) -> EncodedQuery {
@@ -270,12 +265,26 @@ mod tests {
         let codes = codes();
         let [first, second, third] = codes.scores(&query(9, vector(2))).try_into().unwrap();
         assert!(second > first + 0.5, "{second} and {first}");
-        assert_eq!(third, f64::NEG_INFINITY, "a page without passages");
+        assert_eq!(third, 0.0, "a page without passages");
         let other = codes.scores(&query(8, vector(2)));
         let neither = codes.scores(&query(7, vector(2)));
         assert!(other[1] < second, "no passage has both");
         assert!(neither[1] < other[1]);
         assert!(neither[0] > first, "its dimension");
+    }
+
+    #[test]
+    fn a_share_of_a_pages_score_is_the_mean_of_its_passages() {
+        let query = query(9, vector(2));
+        let alone = codes_of(&[page(1), page(1), page(1)]).scores(&query);
+        let together = codes_of(&[page(1), page(2)]).scores(&query);
+        let mean = f64::midpoint(alone[1], alone[2]);
+        let share = f64::from(MEAN_SHARE);
+        let expected = (1.0 - share) * alone[2].max(alone[1]) + share * mean;
+        assert!(
+            (together[1] - expected).abs() < 1e-4,
+            "{together:?} of {alone:?}"
+        );
     }
 
     #[test]
