@@ -30,34 +30,31 @@ pub fn check_node(workspace: &Workspace) -> Result<()> {
 /// Installs the packages of `www`.
 pub fn install_packages(workspace: &Workspace) -> Result<()> {
     let why = "compiler, bundler, wasm-opt, browser driver";
-    install(workspace, &workspace.www(), "ci", why)
+    install(workspace, &workspace.www(), why)
 }
 
 /// Installs the packages of `tests/bench`.
-///
-/// `npm ci` refuses a lock file without Pagefind's packages for every other platform, and a registry
-/// mirror may lack some of those.
 pub fn install_bench_packages(workspace: &Workspace) -> Result<()> {
     let why = "the searches that are compared, browser driver";
-    install(workspace, &workspace.bench(), "install", why)
+    install(workspace, &workspace.bench(), why)
 }
 
 /// Installs the packages of `tests/bundlers`.
 pub fn install_bundlers(workspace: &Workspace) -> Result<()> {
     let why = "the bundlers whose pages are tested";
-    install(workspace, &workspace.bundlers(), "ci", why)
+    install(workspace, &workspace.bundlers(), why)
 }
 
 /// Installs the packages of `www/site`.
 pub fn install_site_packages(workspace: &Workspace) -> Result<()> {
     let why = "the generator of the project's site";
-    install(workspace, &workspace.project_package(), "ci", why)
+    install(workspace, &workspace.project_package(), why)
 }
 
 /// Installs exactly what the package's lock file names; install scripts are not run, so
 /// nothing is downloaded but the packages.
-fn install(workspace: &Workspace, package: &Path, how: &str, why: &str) -> Result<()> {
-    let stamp = Inputs::new(&format!("npm {how}"))
+fn install(workspace: &Workspace, package: &Path, why: &str) -> Result<()> {
+    let stamp = Inputs::new("npm ci")
         .path(package, "package-lock.json")?
         .stamp_for(&package.join("node_modules/.bin"));
     let lock = package.join("package-lock.json");
@@ -69,7 +66,7 @@ fn install(workspace: &Workspace, package: &Path, how: &str, why: &str) -> Resul
         "npm packages: installing those of {} ({why})",
         lock.display()
     ));
-    let options = [how, "--ignore-scripts", "--no-audit", "--no-fund"];
+    let options = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
     process::run(npm(workspace, package).args(options))?;
     stamp.write()
 }
