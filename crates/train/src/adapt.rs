@@ -154,6 +154,7 @@ fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
     fit::run(&fit::Args {
         new_heads: false,
         rows: None,
+        synonyms: None,
         base: args.base.clone(),
         pairs: collections.to_vec(),
         negatives: Vec::new(),

@@ -37,6 +37,7 @@ impl Bench {
         tiny::write_base(&folder.path().join("base"))?;
         tiny::write_collection(&folder.path().join("animals"), 60)?;
         tiny::write_rows(&folder.path().join("rows"), tiny::config().vocab_size)?;
+        tiny::write_synonyms(&folder.path().join("synonyms.tsv"))?;
         Ok(Self { folder })
     }
 
@@ -50,6 +51,7 @@ impl Bench {
         let fixed = "--sample-tokens 300 --batch-pairs 6 --steps 8 --warm-up-steps 2 \
             --held-out-queries 8 --head-learning-rate 0.01 --checkpoint-every 3";
         let options = options.replace("ROWS", &self.path("rows").display().to_string());
+        let options = options.replace("SYNONYMS", &self.path("synonyms.tsv").display().to_string());
         let line = format!("fit --base {base} --pairs {pairs} --out {out} {fixed} {options}");
         fit::run(&Command::try_parse_from(line.split_whitespace())?.args)
     }
@@ -67,10 +69,10 @@ impl Bench {
 }
 
 /// Two buckets, sparse weights, rarity learned, even dimensions, the backbone trained, dense vectors and
-/// static queries too, queries in other words. `ROWS` stands for the folder of an encoder's rows.
+/// static queries too, BM25 beside them, queries in other words. `ROWS` stands for the folder of an encoder's rows.
 const EVERYTHING: &str = "--buckets 2:24:2 0:16:2 --weight-sparsity 0.5 --rarity learned \
     --duty-cycle 0.2 --backbone-learning-rate 0.001 --dense 0.5 --static-queries 0.7 --row-learning-rate 0.01 \
-    --swap-words 0.5 --leave-out-words 0.5 --rows ROWS";
+    --words 0.5 --swap-words 0.5 --leave-out-words 0.5 --rows ROWS";
 
 #[test]
 fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
@@ -158,6 +160,8 @@ fn every_way_to_train_makes_finite_steps_of_its_own() -> Result<()> {
         "--backbone-learning-rate 0.001 --dense 0.5",
         "--static-queries 0.5 --rows ROWS",
         "--static-queries 0.5 --codes 0 --rows ROWS",
+        "--static-queries 0.5 --codes 0 --words 1 --rows ROWS",
+        "--swap-words 1 --synonyms SYNONYMS",
         "--swap-words 1 --rows ROWS",
         "--leave-out-words 1 --rows ROWS",
     ];
@@ -254,6 +258,12 @@ fn rows_that_are_missing_or_of_another_network_are_refused() -> Result<()> {
     refused(
         "--buckets 2:24:2 --swap-words 1.5 --rows ROWS",
         "are probabilities",
+    );
+    refused("--buckets 2:24:2 --words 1", "--words needs");
+    std::fs::write(bench.path("synonyms.tsv"), "cat\tdog\nhen bee\n")?;
+    refused(
+        "--buckets 2:24:2 --swap-words 1 --synonyms SYNONYMS",
+        "line 2",
     );
     refused("--buckets 2:24:2 --codes 0", "nothing is trained");
     refused("--buckets 2:24:2 --distillation=-1", "--distillation is -1");

@@ -65,6 +65,10 @@ pub struct PairBatch<'a> {
     pub queries: Vec<Cow<'a, [u32]>>,
     /// Word pieces of their passages, then of hard negatives.
     pub passages: Vec<&'a [u32]>,
+    /// What tells the passages apart: (collection, passage).
+    pub passage_ids: Vec<(usize, usize)>,
+    /// BM25 of `queries` for `passages`, row after row, where the loss has it; else empty.
+    pub words: Vec<f32>,
 }
 
 impl Data {
@@ -163,6 +167,18 @@ impl Data {
         batches
     }
 
+    /// Word pieces of all passages that training reads, hard negatives among them; some more than once.
+    pub fn passages(&self) -> impl Iterator<Item = ((usize, usize), &[u32])> {
+        let own = self.training.iter();
+        let own = own.map(|pair| (pair.passage_id, pair.passage.as_slice()));
+        // In order, so that an index of them is the same each time.
+        let hard: BTreeMap<_, _> = self.negatives.iter().collect();
+        own.chain(
+            hard.into_iter()
+                .map(|(id, pieces)| (*id, pieces.as_slice())),
+        )
+    }
+
     /// SHA-256 of the training pairs in hex: what a run goes on with must be what it began with.
     #[must_use]
     pub fn fingerprint(&self) -> String {
@@ -188,13 +204,16 @@ impl Data {
     pub fn batch(&self, positions: &[usize], number: usize, seed: u64) -> PairBatch<'_> {
         let pairs = || positions.iter().map(|&position| &self.training[position]);
         let mut random = Random::new(seed, NEGATIVES_STREAM + number as u64);
-        let mut passages: Vec<&[u32]> = pairs().map(|pair| pair.passage.as_slice()).collect();
-        passages.extend(self.hard_negatives(pairs(), &mut random));
+        let own = pairs().map(|pair| (pair.passage_id, pair.passage.as_slice()));
+        let hard = self.hard_negatives(pairs(), &mut random);
+        let (passage_ids, passages) = own.chain(hard).unzip();
         let asked: Vec<&[u32]> = pairs().map(|pair| pair.query.as_slice()).collect();
         PairBatch {
             queries: asked.iter().copied().map(Cow::Borrowed).collect(),
             asked,
             passages,
+            passage_ids,
+            words: Vec::new(),
         }
     }
 
@@ -203,7 +222,7 @@ impl Data {
         &'a self,
         pairs: impl Iterator<Item = &'a TrainingPair> + Clone,
         random: &mut Random,
-    ) -> Vec<&'a [u32]> {
+    ) -> Vec<((usize, usize), &'a [u32])> {
         let mut taken: HashSet<(usize, usize)> = HashSet::new();
         let mut texts: HashSet<&[u32]> = HashSet::new();
         for pair in pairs.clone() {
@@ -216,7 +235,7 @@ impl Data {
             random.shuffle(&mut negatives);
             let fresh = negatives.into_iter().filter_map(|negative| {
                 let pieces = self.negatives.get(&negative)?.as_slice();
-                (taken.insert(negative) && texts.insert(pieces)).then_some(pieces)
+                (taken.insert(negative) && texts.insert(pieces)).then_some((negative, pieces))
             });
             chosen.extend(fresh.take(self.hard_negatives));
         }

@@ -4,6 +4,7 @@
 //! * [`data`]: pairs for training and held-out sets.
 //! * [`trainer`]: one step, checkpoints; `head`: what is trained of a bucket.
 //! * [`static_queries`]: the query side that needs no network; [`paraphrase`]: queries in other words.
+//! * [`words`]: BM25 within the loss; [`vocabulary`]: what word pieces say.
 //! * [`held_out`]: ranking metrics on pairs that training does not see.
 
 pub mod data;
@@ -14,10 +15,12 @@ pub mod recipe;
 pub mod settings;
 pub mod static_queries;
 pub mod trainer;
+pub mod vocabulary;
+pub mod words;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -31,11 +34,13 @@ use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
 use crate::sample::{mixed_texts, token_vectors};
 use crate::wta::{Head, weight_mask};
-use data::Data;
+use data::{Data, PairBatch};
 use paraphrase::Paraphraser;
 use settings::{Heads, Settings};
 use static_queries::StaticRows;
 use trainer::{StepReport, Trainer};
+use vocabulary::Vocabulary;
+use words::Words;
 
 /// Arguments of `siskin-train fit`.
 #[derive(clap::Args, Debug)]
@@ -68,6 +73,9 @@ pub struct Args {
     /// which words are near.
     #[arg(long)]
     pub rows: Option<PathBuf>,
+    /// Synonyms that --swap-words takes instead: on each line a word, a tab, and its synonyms with spaces between them.
+    #[arg(long)]
+    pub synonyms: Option<PathBuf>,
     /// Make at most this many steps now, write a checkpoint and end; go on with --resume.
     #[arg(long)]
     pub stop_after: Option<usize>,
@@ -103,10 +111,19 @@ pub fn run(args: &Args) -> Result<()> {
         let negatives = negatives(args, &collections)?;
         let data = Data::new(&collections, &negatives, &base.tokenizer()?, &args.settings)?;
         let paraphraser = paraphraser(args, &base, &device)?;
+        let words = match args.settings.words > 0.0 {
+            true => Some(Words::new(&data, vocabulary(&base)?)),
+            false => None,
+        };
         check_pairs(&mut checkpoint.state, &data, paraphraser.as_ref())?;
         let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
         let metrics = Metrics::open(&args.out, trainer.step())?;
-        train(trainer, (&data, paraphraser.as_ref()), args, metrics)
+        let texts = Texts {
+            data: &data,
+            paraphraser: paraphraser.as_ref(),
+            words: words.as_ref(),
+        };
+        train(trainer, &texts, args, metrics)
     };
     run().map_err(|error| advised(error, &args.settings))
 }
@@ -128,12 +145,26 @@ fn paraphraser(args: &Args, base: &Base, device: &Device) -> Result<Option<Parap
     if !settings.paraphrases() {
         return Ok(None);
     }
-    let encoder = args.rows.as_ref();
-    let encoder = encoder.context("--swap-words and --leave-out-words need --rows")?;
-    let rows = StaticRows::of_encoder(encoder, base, device)?;
+    let vocabulary = vocabulary(base)?;
+    let near = match (&args.synonyms, &args.rows) {
+        (Some(path), _) => paraphrase::synonyms(path, &base.tokenizer()?)?,
+        (None, Some(encoder)) => {
+            let rows = StaticRows::of_encoder(encoder, base, device)?;
+            paraphrase::near_rows(&rows, &vocabulary)?
+        }
+        (None, None) => bail!("--swap-words and --leave-out-words need --rows or --synonyms"),
+    };
     let odds = (settings.swap_words, settings.leave_out_words);
-    let vocabulary = base.folder.join("tokenizer.json");
-    Paraphraser::new(&rows, &vocabulary, odds, settings.seed).map(Some)
+    Ok(Some(Paraphraser::new(
+        near,
+        vocabulary,
+        odds,
+        settings.seed,
+    )))
+}
+
+fn vocabulary(base: &Base) -> Result<Vocabulary> {
+    Vocabulary::open(&base.folder.join("tokenizer.json"))
 }
 
 /// Refuses to go on with other pairs than those of the steps made so far.
@@ -299,14 +330,30 @@ fn names(collections: &[Collection]) -> Vec<String> {
     names.collect()
 }
 
+/// What a run reads.
+struct Texts<'a> {
+    data: &'a Data,
+    paraphraser: Option<&'a Paraphraser>,
+    words: Option<&'a Words>,
+}
+
+impl Texts<'_> {
+    /// Batch `step` of the pairs at `positions`.
+    fn batch(&self, positions: &[usize], step: usize, seed: u64) -> PairBatch<'_> {
+        let mut batch = self.data.batch(positions, step, seed);
+        if let Some(paraphraser) = self.paraphraser {
+            paraphraser.apply(&mut batch, step);
+        }
+        if let Some(words) = self.words {
+            batch.words = words.scores(&batch);
+        }
+        batch
+    }
+}
+
 /// The loop: steps, measurements, checkpoints.
-fn train(
-    mut trainer: Trainer,
-    (data, paraphraser): (&Data, Option<&Paraphraser>),
-    args: &Args,
-    mut metrics: Metrics,
-) -> Result<()> {
-    let settings = &args.settings;
+fn train(mut trainer: Trainer, texts: &Texts<'_>, args: &Args, mut metrics: Metrics) -> Result<()> {
+    let (settings, data) = (&args.settings, texts.data);
     let left = settings.steps.saturating_sub(trainer.step());
     let end = trainer.step() + left.min(args.stop_after.unwrap_or(left));
     let progress = progress_bar(settings.steps)?;
@@ -316,10 +363,7 @@ fn train(
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
-        let mut batch = data.batch(&batch, trainer.step(), settings.seed);
-        if let Some(paraphraser) = paraphraser {
-            paraphraser.apply(&mut batch, trainer.step());
-        }
+        let batch = texts.batch(&batch, trainer.step(), settings.seed);
         let report = trainer.train_on(&batch);
         let report = report.with_context(|| stopped_at(trainer.step(), args))?;
         metrics.write(&step_line(trainer.step(), &report))?;

@@ -2,7 +2,7 @@
 //! passage has left out, so that only meaning is left to find it by.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -11,7 +11,9 @@ use siskin_core::container::sha256_hex;
 
 use super::data::PairBatch;
 use super::static_queries::StaticRows;
+use super::vocabulary::Vocabulary;
 use crate::random::Random;
+use crate::tokenize::Tokenizer;
 
 /// Letters that a word has at least: shorter ones have no near words worth the name.
 const FEWEST_LETTERS: usize = 4;
@@ -23,45 +25,42 @@ const BLOCK: usize = 1_024;
 /// As many streams of the seed as there are steps.
 const STREAM: u64 = 2_000_000_000;
 
+/// By word (its pieces) the words of nearly the same meaning, nearest first.
+pub type Near = BTreeMap<Vec<u32>, Vec<Vec<u32>>>;
+
 /// What is changed, and how often.
 #[derive(Clone, Debug)]
 pub struct Paraphraser {
-    /// By piece that is a word the pieces near to it, nearest first.
-    near: HashMap<u32, Vec<u32>>,
-    /// Pieces that go on a word.
-    continues: HashSet<u32>,
+    near: Near,
+    vocabulary: Vocabulary,
     swapped: f64,
     left_out: f64,
     seed: u64,
 }
 
 impl Paraphraser {
-    /// Swaps a word with the probability `swapped`, and leaves one out that the passage has with `left_out`; near
-    /// words are those whose rows point the same way, among the whole words of the tokenizer at `vocabulary`.
-    ///
-    /// # Errors
-    /// When the tokenizer cannot be read.
+    /// Swaps a word with the probability `swapped` for one that is `near`, and leaves one out that the passage has with
+    /// `left_out`.
+    #[must_use]
     pub fn new(
-        rows: &StaticRows,
-        vocabulary: &Path,
+        near: Near,
+        vocabulary: Vocabulary,
         (swapped, left_out): (f64, f64),
         seed: u64,
-    ) -> Result<Self> {
-        let (words, continues) = vocabulary_of(vocabulary)?;
-        Ok(Self {
-            near: near_words(&rows.rows, &words)?,
-            continues,
+    ) -> Self {
+        Self {
+            near,
+            vocabulary,
             swapped,
             left_out,
             seed,
-        })
+        }
     }
 
     /// SHA-256 in hex of `pairs`, a fingerprint, and of the near words.
     #[must_use]
     pub fn fingerprint(&self, pairs: &str) -> String {
-        let near: BTreeMap<_, _> = self.near.iter().collect();
-        sha256_hex(format!("{pairs} {near:?}").as_bytes())
+        sha256_hex(format!("{pairs} {:?}", self.near).as_bytes())
     }
 
     /// Every second query of `batch` in other words; the same ones at the same step.
@@ -83,13 +82,10 @@ impl Paraphraser {
             return Vec::new();
         };
         let mut changed = vec![*first];
-        for word in content.chunk_by(|_, next| self.continues.contains(next)) {
-            let near = match word {
-                [piece] => self.near.get(piece).map_or(&[][..], Vec::as_slice),
-                _ => &[],
-            };
+        for word in content.chunk_by(|_, next| self.vocabulary.continues(*next)) {
+            let near = self.near.get(word).map_or(&[][..], Vec::as_slice);
             if !near.is_empty() && random.unit() < self.swapped {
-                changed.extend(near.get(random.below(near.len())));
+                changed.extend(near.get(random.below(near.len())).into_iter().flatten());
                 continue;
             }
             let is_met = word.iter().all(|piece| passage.contains(piece));
@@ -102,37 +98,46 @@ impl Paraphraser {
     }
 }
 
-/// Of a tokenizer the pieces that are words of ASCII letters, in order, and those that go on a word (`##…`).
-fn vocabulary_of(tokenizer: &Path) -> Result<(Vec<u32>, HashSet<u32>)> {
-    let cannot = || format!("cannot read tokenizer {}", tokenizer.display());
-    let bytes = std::fs::read(tokenizer).with_context(cannot)?;
-    let file: serde_json::Value = serde_json::from_slice(&bytes).with_context(cannot)?;
-    let pieces = file.pointer("/model/vocab").and_then(|v| v.as_object());
-    let pieces = pieces.with_context(|| format!("{} has no vocabulary", tokenizer.display()))?;
-    let is_word = |text: &str| {
-        text.len() >= FEWEST_LETTERS && text.bytes().all(|byte| byte.is_ascii_lowercase())
+/// Synonyms of the file at `path`: on each line a word, a tab, and its synonyms with spaces between them.
+///
+/// # Errors
+/// When the file cannot be read or a line has no tab.
+pub fn synonyms(path: &Path, tokenizer: &Tokenizer) -> Result<Near> {
+    let cannot = || format!("cannot read {}", path.display());
+    let text = std::fs::read_to_string(path).with_context(cannot)?;
+    let pieces = |word: &str| {
+        let pieces = tokenizer.encode(word)?;
+        let content = pieces.get(1..pieces.len().saturating_sub(1));
+        Ok::<_, anyhow::Error>(content.unwrap_or_default().to_vec())
     };
-    let (mut words, mut continues) = (Vec::new(), HashSet::new());
-    for (text, id) in pieces {
-        let id = u32::try_from(id.as_u64().with_context(cannot)?)?;
-        if is_word(text) {
-            words.push(id);
-        } else if text.starts_with("##") {
-            continues.insert(id);
-        }
+    let mut near = Near::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let place = || format!("{} line {number}: {line:?}", path.display());
+        let (word, others) = line
+            .split_once('\t')
+            .context("expected a word, a tab and its synonyms")
+            .with_context(place)?;
+        let others = others.split_whitespace().map(pieces);
+        near.insert(pieces(word)?, others.collect::<Result<_>>()?);
     }
-    words.sort_unstable();
-    Ok((words, continues))
+    Ok(near)
 }
 
-/// For each of `words` those whose rows (`[pieces, dim]`) point nearly where its own does.
-fn near_words(rows: &Tensor, words: &[u32]) -> Result<HashMap<u32, Vec<u32>>> {
+/// For each whole word of `vocabulary` those whose rows (`[pieces, dim]`) point nearly where its own does.
+///
+/// # Errors
+/// When `rows` lacks a piece of the vocabulary.
+pub fn near_rows(rows: &StaticRows, vocabulary: &Vocabulary) -> Result<Near> {
+    near_words(&rows.rows, &vocabulary.words(FEWEST_LETTERS))
+}
+
+fn near_words(rows: &Tensor, words: &[u32]) -> Result<Near> {
     let ids = Tensor::from_vec(words.to_vec(), words.len(), rows.device())?;
     let rows = rows.index_select(&ids, 0)?.to_device(&Device::Cpu)?;
     let norms = (rows.sqr()?.sum_keepdim(D::Minus1)? + 1e-12)?.sqrt()?;
     let rows = rows.broadcast_div(&norms)?;
     let all = rows.t()?;
-    let mut near = HashMap::new();
+    let mut near = Near::new();
     for begin in (0..words.len()).step_by(BLOCK) {
         let block = rows.narrow(0, begin, BLOCK.min(words.len() - begin))?;
         let cosines = block.matmul(&all)?.to_vec2::<f32>()?;
@@ -145,7 +150,8 @@ fn near_words(rows: &Tensor, words: &[u32]) -> Result<HashMap<u32, Vec<u32>>> {
             others.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             others.truncate(NEAR_WORDS);
             if let Some(&word) = words.get(at).filter(|_| !others.is_empty()) {
-                near.insert(word, others.into_iter().map(|(_, word)| word).collect());
+                let others = others.into_iter().map(|(_, word)| vec![word]);
+                near.insert(vec![word], others.collect());
             }
         }
     }
@@ -167,10 +173,11 @@ mod tests {
             [0.0, 1.0],
         ];
         let near = near_words(&Tensor::new(&rows, &Device::Cpu)?, &[3, 4, 5])?;
-        assert_eq!(near, HashMap::from([(3, vec![4]), (4, vec![3])]));
+        let expected = [(vec![3], vec![vec![4]]), (vec![4], vec![vec![3]])];
+        assert_eq!(near, Near::from(expected));
         Ok(Paraphraser {
             near,
-            continues: HashSet::from([6]),
+            vocabulary: Vocabulary::of([(6, "##s")]),
             swapped,
             left_out,
             seed: 1,
@@ -183,6 +190,8 @@ mod tests {
             asked: vec![query; 4],
             queries: vec![Cow::Borrowed(query); 4],
             passages: vec![&[0, 5, 2, 1]; 4],
+            passage_ids: (0..4).map(|passage| (0, passage)).collect(),
+            words: Vec::new(),
         };
         paraphraser.apply(&mut batch, step);
         batch.queries.into_iter().map(Cow::into_owned).collect()
@@ -232,6 +241,8 @@ mod tests {
             asked: vec![query],
             queries: vec![Cow::Borrowed(query)],
             passages: vec![&[0, 5, 1]],
+            passage_ids: vec![(0, 0)],
+            words: Vec::new(),
         };
         paraphraser.apply(&mut batch, 1);
         assert_eq!(*batch.queries[0], *query);

@@ -158,6 +158,11 @@ pub struct Settings {
     /// Weight of the losses of static queries, the sums of rows of word pieces; needs --rows.
     #[arg(long, default_value_t = 0.0)]
     pub static_queries: f64,
+    /// Weight of BM25 within the losses of dense vectors and of static queries: each query's z-scores over the batch are
+    /// added to the logits, so that vectors learn what words miss. 0 leaves it out.
+    #[arg(long, default_value_t = 0.0)]
+    #[serde(default)]
+    pub words: f64,
     /// Peak learning rate of static rows.
     #[arg(long, default_value_t = 1e-4)]
     pub row_learning_rate: f64,
@@ -280,6 +285,7 @@ impl Settings {
             ("--dense", self.dense),
             ("--static-queries", self.static_queries),
             ("--distillation", self.distillation),
+            ("--words", self.words),
             ("--row-learning-rate", self.row_learning_rate),
         ];
         for (name, weight) in weights {
@@ -288,6 +294,10 @@ impl Settings {
                 "{name} is {weight}: it must be 0 or more"
             );
         }
+        ensure!(
+            self.words == 0.0 || self.dense > 0.0 || self.static_queries > 0.0,
+            "--words needs --dense or --static-queries"
+        );
         let probabilities = [self.swap_words, self.leave_out_words];
         ensure!(
             probabilities.iter().all(|p| (0.0..=1.0).contains(p)),

@@ -250,9 +250,17 @@ impl Trainer {
             cosines(&teacher.queries, &teacher.passages)
         });
         let teacher = teacher.transpose()?;
+        let words = self.words(pairs)?;
         let loss = |queries: &Tensor| {
             let scores = cosines(queries, &vectors.passages)?;
-            self.loss(&[scores], teacher.as_ref())
+            let ranked = match &words {
+                Some(words) => (&scores + words)?,
+                None => scores.clone(),
+            };
+            Ok::<_, anyhow::Error>(Loss {
+                ranking: self.ranking(&ranked)?,
+                distillation: self.distilled(&scores, teacher.as_ref())?,
+            })
         };
         let dense = has_dense.then(|| loss(&vectors.queries));
         let rows = rows.map(|rows| loss(&rows.vectors(&pairs.queries)?));
@@ -262,6 +270,25 @@ impl Trainer {
     fn batch(&self, pieces: &[impl AsRef<[u32]>]) -> Result<Batch> {
         let pieces: Vec<&[u32]> = pieces.iter().map(AsRef::as_ref).collect();
         Batch::new(&pieces, (0..pieces.len()).collect(), &self.device)
+    }
+
+    /// What words tell of the batch's pairs, in cosines: `[queries, passages]`; nothing where it is left out.
+    fn words(&self, pairs: &PairBatch) -> Result<Option<Tensor>> {
+        if pairs.words.is_empty() {
+            return Ok(None);
+        }
+        let shape = (pairs.queries.len(), pairs.passages.len());
+        let words = Tensor::from_slice(&pairs.words, shape, &self.device)?;
+        Ok(Some(
+            (words * (self.settings.words * self.settings.temperature))?,
+        ))
+    }
+
+    /// How far relevance is from the teacher's.
+    fn distilled(&self, scores: &Tensor, teacher: Option<&Tensor>) -> Result<Option<Tensor>> {
+        let temperature = self.settings.temperature;
+        let distilled = teacher.map(|teacher| distillation(scores, teacher, temperature));
+        distilled.transpose()
     }
 
     /// The loss of relevance matrices: their mean.

@@ -157,6 +157,15 @@ pub fn write_rows(folder: &Path, pieces: usize) -> Result<()> {
     Ok(())
 }
 
+/// Writes a file of synonyms: for each word the next one.
+pub fn write_synonyms(path: &Path) -> Result<()> {
+    let mut lines = String::new();
+    for (word, next) in WORDS.iter().zip(WORDS.iter().cycle().skip(1)) {
+        writeln!(lines, "{word}\t{next}")?;
+    }
+    Ok(std::fs::write(path, lines)?)
+}
+
 /// Writes a collection of `size` pairs: a query is two words of its passage.
 pub fn write_collection(folder: &Path, size: usize) -> Result<()> {
     std::fs::create_dir_all(folder.join("qrels"))?;
