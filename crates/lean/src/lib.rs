@@ -22,6 +22,7 @@ mod math;
 mod matrix;
 mod network;
 mod onnx;
+mod replace;
 mod winners;
 mod wire;
 
@@ -31,4 +32,5 @@ pub const VERSION: &str = "lean-1";
 pub use error::{LeanError, Result};
 pub use kernels::Level;
 pub use network::{Network, Output};
+pub use replace::replace;
 pub use winners::Winners;

@@ -52,6 +52,34 @@ fn all_levels_give_the_same_bits() {
 }
 
 #[test]
+fn floats_are_replaced_in_their_place() {
+    let hidden = |file: &[u8]| {
+        let network = Network::read(file.into()).unwrap();
+        network.run(&[101, 7_592, 102]).unwrap().hidden
+    };
+    let (mut file, zeros) = (MODEL.clone(), [0.0; 384]);
+    let name = "hidden.norm_weight";
+    siskin_lean::replace(&mut file, [(name, &zeros[..])]).unwrap();
+    assert_eq!(file.len(), MODEL.len());
+    // A norm of weights 0 leaves its bias, the same for every token.
+    let flat = hidden(&file);
+    assert_eq!(flat[..384], flat[384..768]);
+    assert_ne!(hidden(&MODEL)[..384], hidden(&MODEL)[384..768]);
+
+    let whole = file.clone();
+    for (name, values) in [
+        ("no.such_constant", &zeros[..]),
+        (name, &zeros[..383]),
+        ("layer_0.query.product.int8", &zeros[..]),
+    ] {
+        let both = [("hidden.norm_bias", &zeros[..]), (name, values)];
+        let error = siskin_lean::replace(&mut file, both).unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+        assert!(file == whole, "{name} changed the file");
+    }
+}
+
+#[test]
 fn texts_beyond_the_network_are_refused() {
     let network = Network::read(MODEL.as_slice().into()).unwrap();
     for (pieces, wanted) in [(vec![101; 129], "129 word pieces"), (vec![30_522], "30522")] {
