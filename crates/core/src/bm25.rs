@@ -18,6 +18,13 @@ const STOP_WORDS: [&str; 33] = [
     "they", "this", "to", "was", "will", "with",
 ];
 
+/// A term: its rarity, and where it occurs.
+struct Term {
+    /// See [`rarity`].
+    rarity: f64,
+    postings: Vec<Posting>,
+}
+
 /// A posting: a document (its place in the corpus) and the share of the score that one occurrence
 /// of the term in a query brings it.
 struct Posting {
@@ -27,7 +34,7 @@ struct Posting {
 
 /// An index of a corpus.
 pub struct Bm25 {
-    postings: HashMap<String, Vec<Posting>>,
+    terms: HashMap<String, Term>,
     documents: usize,
     stemmer: Stemmer,
 }
@@ -47,9 +54,13 @@ impl Bm25 {
             }
         }
         let norms = length_norms(&lengths);
-        let weigh = |(term, counts): (String, Vec<_>)| (term, postings(&counts, &norms));
+        let weigh = |(term, counts): (String, Vec<_>)| {
+            let rarity = rarity(norms.len(), counts.len());
+            let postings = postings(rarity, &counts, &norms);
+            (term, Term { rarity, postings })
+        };
         Self {
-            postings: counts.into_iter().map(weigh).collect(),
+            terms: counts.into_iter().map(weigh).collect(),
             documents: lengths.len(),
             stemmer,
         }
@@ -61,13 +72,26 @@ impl Bm25 {
     pub fn scores(&self, query: &str) -> Vec<f64> {
         let mut scores = vec![0.0; self.documents];
         for term in terms(&self.stemmer, query) {
-            for posting in self.postings.get(&term).into_iter().flatten() {
+            let term = self.terms.get(&term);
+            for posting in term.into_iter().flat_map(|term| &term.postings) {
                 if let Some(score) = scores.get_mut(posting.document) {
                     *score += posting.impact;
                 }
             }
         }
         scores
+    }
+
+    /// The score of a document that has every term of the query to the full, which none quite reaches; a term that
+    /// the corpus lacks is as rare as can be.
+    #[must_use]
+    pub fn ideal(&self, query: &str) -> f64 {
+        let terms = terms(&self.stemmer, query);
+        let rarities = terms.iter().map(|term| match self.terms.get(term) {
+            Some(term) => term.rarity,
+            None => rarity(self.documents, 0),
+        });
+        rarities.sum()
     }
 }
 
@@ -80,11 +104,15 @@ fn length_norms(lengths: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Impacts `idf · tf / (tf + norm)` with `idf = ln(1 + (N - df + .5) / (df + .5))`, the form of
-/// Lucene 8 and later (Robertson and Zaragoza, 2009, without the constant factor k1 + 1).
-fn postings(counts: &[(usize, usize)], norms: &[f64]) -> Vec<Posting> {
-    let (total, holding) = (norms.len() as f64, counts.len() as f64);
-    let idf = (1.0 + (total - holding + 0.5) / (holding + 0.5)).ln();
+/// `idf = ln(1 + (N - df + .5) / (df + .5))` of a term that `holding` of `total` documents have.
+fn rarity(total: usize, holding: usize) -> f64 {
+    let (total, holding) = (total as f64, holding as f64);
+    (1.0 + (total - holding + 0.5) / (holding + 0.5)).ln()
+}
+
+/// Impacts `idf · tf / (tf + norm)`, the form of Lucene 8 and later (Robertson and Zaragoza, 2009, without the
+/// constant factor k1 + 1).
+fn postings(idf: f64, counts: &[(usize, usize)], norms: &[f64]) -> Vec<Posting> {
     let weigh = |&(document, count): &(usize, usize)| {
         let (count, norm) = (count as f64, norms.get(document).copied().unwrap_or(K1));
         Posting {
@@ -137,6 +165,8 @@ mod tests {
         let idf = (1.0f64 + 0.5 / 2.5).ln();
         let first = idf / (1.0 + 1.2 * (0.25 + 0.75 * 2.0 / 3.0));
         let second = idf * 2.0 / (2.0 + 1.2 * (0.25 + 0.75 * 4.0 / 3.0));
+        assert_eq!(index.ideal("cats"), idf);
+        assert_eq!(index.ideal("mouse"), (1.0f64 + 2.5 / 0.5).ln());
         let found = index.scores("cats");
         assert!(
             (found[0] - first).abs() < 1e-12 && (found[1] - second).abs() < 1e-12,

@@ -200,6 +200,9 @@ pub struct EncoderInfo {
     /// The same of the encoder that reads queries, where that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_id: Option<String>,
+    /// Whether that one's network is smaller; told to the builder, and not kept.
+    #[serde(skip)]
+    pub smaller_reader: bool,
     /// Its name.
     pub name: String,
     /// Width of the dense vector.
@@ -218,6 +221,7 @@ impl EncoderInfo {
         Self {
             id: fields.text("id"),
             query_id: fields.optional("query_id", Reading::text),
+            smaller_reader: false,
             name: fields.text("name"),
             dim: fields.count("dim") as usize,
             buckets: fields.objects("buckets").iter().map(bucket).collect(),

@@ -442,7 +442,8 @@ fn where_pages_are_short_full_leaves_out_rows_and_takes_more_shards_of_codes() {
     };
     let own = |passages| of(bundle(&pages(passages), tiny_shards()).unwrap());
     assert_eq!([2, 6, 9].map(own), [(0.0, 24), (0.4, 18), (0.8, 12)]);
-    assert_eq!(of(bundle_read_by(&pages(2), "another").unwrap()), (0.8, 24));
+    let read_by = |smaller| of(bundle_read_by(&pages(2), "another", smaller).unwrap());
+    assert_eq!([false, true].map(read_by), [(0.0, 24), (0.8, 24)]);
 }
 
 #[test]

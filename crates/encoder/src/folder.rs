@@ -67,7 +67,7 @@ impl Encoder {
     }
 }
 
-fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
+pub(crate) fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
     let path = folder.join(name);
     std::fs::read(&path).map_err(|source| {
         let file = path.display().to_string();

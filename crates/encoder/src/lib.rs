@@ -22,6 +22,8 @@ mod parallel;
 #[cfg_attr(feature = "tract", allow(dead_code))] // with tokenizers, only asked what it could read
 mod plain_tokens;
 mod pool;
+#[cfg(not(target_family = "wasm"))]
+mod queries;
 mod query;
 #[cfg(not(target_family = "wasm"))]
 mod rows;
@@ -35,10 +37,12 @@ mod tract;
 pub use engine::Engine;
 pub use error::{EncoderError, Result};
 pub use manifest::{
-    Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, Quantization, ROWS_FILE,
-    TOKENIZER_FILE,
+    Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, QUERIES_FILE, Quantization,
+    ROWS_FILE, TOKENIZER_FILE,
 };
 pub use pool::{mean_pool, passage_pool, span_pool};
+#[cfg(not(target_family = "wasm"))]
+pub use queries::QueryFiles;
 
 use std::borrow::Cow;
 
@@ -141,20 +145,24 @@ impl Encoder {
         &self.manifest
     }
 
-    /// Checks that queries seen by this encoder may be asked of passages seen by `passages`: it is the same one,
-    /// or was distilled from it.
+    /// What a bundle remembers of this encoder, which made its codes, and of the one that reads queries for it.
     ///
     /// # Errors
-    /// [`EncoderError::OtherPassages`].
+    /// [`EncoderError::OtherPassages`] when `reader` is another one and was not made to read queries for these codes.
     #[cfg(not(target_family = "wasm"))]
-    pub fn check_reads_for(&self, passages: &Self) -> Result<()> {
-        let same = self.id == passages.id;
-        if same || self.manifest.queries_for.as_ref() == Some(&passages.id) {
-            return Ok(());
+    pub fn info_read_by(&self, reader: &Self) -> Result<EncoderInfo> {
+        let is_other = reader.id != self.id;
+        if is_other && reader.manifest.queries_for.as_ref() != Some(&self.id) {
+            return Err(EncoderError::OtherPassages {
+                queries: reader.manifest.name.clone(),
+                passages: self.manifest.name.clone(),
+            });
         }
-        Err(EncoderError::OtherPassages {
-            queries: self.manifest.name.clone(),
-            passages: passages.manifest.name.clone(),
+        let bytes = |encoder: &Self| encoder.manifest.find(MODEL_FILE).map(|file| file.bytes);
+        Ok(EncoderInfo {
+            query_id: is_other.then(|| reader.id.clone()),
+            smaller_reader: bytes(reader) < bytes(self),
+            ..self.info()
         })
     }
 
@@ -179,6 +187,7 @@ impl Encoder {
         EncoderInfo {
             id: self.id.clone(),
             query_id: None,
+            smaller_reader: false,
             name: self.manifest.name.clone(),
             dim: self.manifest.dim,
             buckets: self.manifest.buckets.iter().map(bucket).collect(),

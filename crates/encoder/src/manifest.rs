@@ -18,6 +18,8 @@ pub const TOKENIZER_FILE: &str = "tokenizer.json";
 pub const MODEL_FILE: &str = "model.onnx";
 /// Name of the query rows; an encoder may lack them.
 pub const ROWS_FILE: &str = "rows.safetensors";
+/// Name of what the network has instead while it reads queries; an encoder may lack it.
+pub const QUERIES_FILE: &str = "queries.safetensors";
 
 /// How the weights of the network are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

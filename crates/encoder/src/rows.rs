@@ -115,7 +115,7 @@ fn sparse_row(dimensions: &[u32], weights: &[f32]) -> Row {
     entries.filter(|&(_, weight)| weight != 0.0).collect()
 }
 
-fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<f32>> {
+pub(crate) fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Result<Vec<f32>> {
     let tensor = typed(tensors, name, &[Dtype::F32])?;
     Ok(tensor
         .data()

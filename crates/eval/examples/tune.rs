@@ -179,9 +179,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: tune ENCODER SWEEP DATASET:SPLIT…".into());
     };
     let encoder = Encoder::open(folder)?;
+    let reader = Encoder::open_for_queries(folder)?;
     let collections = datasets
         .iter()
-        .map(|name| open(name, &encoder))
+        .map(|name| open(name, &encoder, &reader))
         .collect::<Result<Vec<_>, _>>()?;
     let names: Vec<&str> = collections
         .iter()
@@ -200,17 +201,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn open(name: &str, encoder: &Encoder) -> Result<Collection, Box<dyn Error>> {
+fn open(name: &str, encoder: &Encoder, reader: &Encoder) -> Result<Collection, Box<dyn Error>> {
     let (folder, split) = name.rsplit_once(':').ok_or("a data set is FOLDER:SPLIT")?;
     let mut dataset = beir::load(Path::new(folder), None, split)?;
     dataset.queries.truncate(MAX_QUERIES);
     let pages = collection::pages(&dataset.documents);
     let cache = siskin_encoder::store::default_folder();
     let site = Site::encode(pages, encoder, cache.as_deref(), &Quiet)?;
-    let queries = encode_queries(&dataset.queries, encoder)?;
+    let queries = encode_queries(&dataset.queries, reader)?;
     Ok(Collection {
         dataset,
-        site,
+        site: site.read_by(encoder.info_read_by(reader)?),
         queries,
     })
 }

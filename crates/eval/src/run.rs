@@ -132,35 +132,28 @@ fn evaluate_modes(
         return settings.modes.iter().map(words).collect();
     };
     let encoder = open_encoder(settings.encoder.as_deref(), widest)?;
-    let query_encoder = query_encoder(&encoder, settings.query_encoder.as_deref())?;
-    let mut site = Site::encode(
+    let reader = settings
+        .query_encoder
+        .as_ref()
+        .or(settings.encoder.as_ref());
+    let reader = reader.map(Encoder::open_for_queries).transpose()?;
+    let reader = reader.as_ref().unwrap_or(&encoder);
+    let info = encoder.info_read_by(reader)?;
+    let site = Site::encode(
         pages.to_vec(),
         &encoder,
         settings.cache.as_deref(),
         observer,
     )?;
-    if let Some(reader) = query_encoder
-        .as_ref()
-        .filter(|reader| reader.id() != encoder.id())
-    {
-        site = site.read_by(reader);
-    }
-    let engine = site.engine(settings.build.clone(), settings.lite)?;
+    let engine = site
+        .read_by(info)
+        .engine(settings.build.clone(), settings.lite)?;
     let queries = match settings.modes.contains(&Mode::Full) {
-        true => encode_queries(&dataset.queries, query_encoder.as_ref().unwrap_or(&encoder))?,
+        true => encode_queries(&dataset.queries, reader)?,
         false => Vec::new(),
     };
     let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries, settings.code_shards);
     settings.modes.iter().map(evaluate).collect()
-}
-
-/// The encoder in `folder`, which reads queries for what `passages` encodes.
-fn query_encoder(passages: &Encoder, folder: Option<&Path>) -> Result<Option<Encoder>> {
-    let encoder = folder.map(Encoder::open).transpose()?;
-    if let Some(encoder) = &encoder {
-        encoder.check_reads_for(passages)?;
-    }
-    Ok(encoder)
 }
 
 /// One mode on one engine, whose pages are the documents of `dataset` in order. `encoded` are the

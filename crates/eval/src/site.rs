@@ -49,10 +49,10 @@ impl Site {
         })
     }
 
-    /// The same site for queries that another encoder reads.
+    /// The same site as it says who reads queries (see [`Encoder::info_read_by`]).
     #[must_use]
-    pub fn read_by(mut self, encoder: &Encoder) -> Self {
-        self.encoder.query_id = Some(encoder.id().to_owned());
+    pub fn read_by(mut self, encoder: EncoderInfo) -> Self {
+        self.encoder = encoder;
         self
     }
 

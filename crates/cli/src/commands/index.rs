@@ -13,9 +13,7 @@ use siskin_core::manifest::{EncoderInfo, MANIFEST_FILE};
 use siskin_core::page::Page;
 use siskin_core::text::Stemming;
 use siskin_encoder::store::{self, Codes, PassageStore, Pooling, Progress};
-use siskin_encoder::{
-    Encoder, MANIFEST_FILE as ENCODER_MANIFEST, MODEL_FILE, TOKENIZER_FILE, runs_without_tract,
-};
+use siskin_encoder::{Encoder, QueryFiles, runs_without_tract};
 use siskin_extract::site::{self, SiteReport, Skipped};
 
 use super::Outcome;
@@ -28,9 +26,6 @@ use crate::receipt::Receipt;
 use crate::resources::{self, ENCODER_FOLDER, Engines};
 use crate::talk::{self, Talk};
 
-/// What the browser needs of the encoder; its rows travel in the index.
-const ENCODER_FILES: [&str; 3] = [ENCODER_MANIFEST, TOKENIZER_FILE, MODEL_FILE];
-
 /// Runs the command.
 pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let started = Instant::now();
@@ -40,18 +35,18 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let settings = Settings::new(&completed)?;
     let mut site = read_site(&settings.site, talk)?;
     let mut staging = Staging::create(settings.output.clone())?;
-    let encoder = open_encoder(&settings.encoder, talk)?;
-    let query_id = query_id(&encoder, settings.query_encoder.as_deref(), talk)?;
+    let encoder = opened("opening the encoder", talk, || {
+        Encoder::open(&settings.encoder)
+    })?;
+    let reader = settings.reader();
+    let info = opened("opening the encoder of queries", talk, || {
+        encoder.info_read_by(&Encoder::open_for_queries(reader)?)
+    })?;
     let pages = std::mem::take(&mut site.pages);
-    let info = EncoderInfo {
-        query_id,
-        ..encoder.info()
-    };
     let built = build(pages, &encoder, info, &settings, talk)?;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
-        let encoder = settings.query_encoder.as_ref();
-        write_runtime(runtime, encoder.unwrap_or(&settings.encoder), &mut staging)?;
+        write_runtime(runtime, reader, &mut staging)?;
     }
     let drop_in = settings.drop_in.as_ref();
     let receipt = staging.put_in_place(talk, || drop_in.map_or(Ok(()), DropIn::write))?;
@@ -67,7 +62,7 @@ struct Settings {
     output: Output,
     output_folder: PathBuf,
     encoder: PathBuf,
-    /// The encoder that pages load, where it is another one.
+    /// The encoder that reads queries, where it is another one.
     query_encoder: Option<PathBuf>,
     runtime: Option<PathBuf>,
     /// The script in Pagefind's place, where one is wanted.
@@ -114,6 +109,11 @@ impl Settings {
             },
         })
     }
+
+    /// Folder of the encoder that reads queries.
+    fn reader(&self) -> &Path {
+        self.query_encoder.as_deref().unwrap_or(&self.encoder)
+    }
 }
 
 /// The site's pages, with a bar while they are read.
@@ -130,21 +130,16 @@ pub(super) fn read_site(folder: &Path, talk: Talk) -> Result<SiteReport> {
     Ok(report?)
 }
 
-fn open_encoder(folder: &Path, talk: Talk) -> Result<Encoder> {
-    let spinner = talk.spinner("opening the encoder");
-    let encoder = Encoder::open(folder);
+/// What `open` gives, with a spinner meanwhile.
+fn opened<T>(
+    what: &'static str,
+    talk: Talk,
+    open: impl FnOnce() -> siskin_encoder::Result<T>,
+) -> Result<T> {
+    let spinner = talk.spinner(what);
+    let opened = open();
     spinner.finish_and_clear();
-    Ok(encoder?)
-}
-
-/// The id of the encoder in `folder`, if it reads queries for what `passages` encodes.
-fn query_id(passages: &Encoder, folder: Option<&Path>, talk: Talk) -> Result<Option<String>> {
-    let Some(folder) = folder else {
-        return Ok(None);
-    };
-    let encoder = open_encoder(folder, talk)?;
-    encoder.check_reads_for(passages)?;
-    Ok((encoder.id() != passages.id()).then(|| encoder.id().to_owned()))
+    Ok(opened?)
 }
 
 /// A bundle, and where the codes of its passages came from.
@@ -287,17 +282,17 @@ fn write(bundle: &Bundle, staging: &mut Staging) -> Result<()> {
     staging.write(MANIFEST_FILE, bundle.manifest_json()?.as_bytes())
 }
 
-fn write_runtime(runtime: &Path, encoder: &Path, staging: &mut Staging) -> Result<()> {
-    let read = |name: &str| resources::read(&encoder.join(name));
-    let engines = match runs_without_tract(&read(TOKENIZER_FILE)?, &read(MODEL_FILE)?) {
+fn write_runtime(runtime: &Path, reader: &Path, staging: &mut Staging) -> Result<()> {
+    let encoder = QueryFiles::read(reader)?;
+    let engines = match runs_without_tract(&encoder.tokenizer, &encoder.model) {
         true => Engines::Small,
         false => Engines::All,
     };
     for (name, content) in resources::runtime_files(runtime, engines)? {
         staging.write(&name, &content)?;
     }
-    for name in ENCODER_FILES {
-        staging.write(&format!("{ENCODER_FOLDER}/{name}"), &read(name)?)?;
+    for (name, content) in encoder.iter() {
+        staging.write(&format!("{ENCODER_FOLDER}/{name}"), content)?;
     }
     Ok(())
 }

@@ -116,8 +116,11 @@ fn refuse_unanswerable(bundle: &BundleFolder, engine: &mut Engine, query: &str) 
 /// # Errors
 /// When it cannot be opened or is another one.
 pub(super) fn encoder(bundle: &BundleFolder, given: Option<&Path>) -> Result<Encoder> {
-    let encoder = Encoder::open(given.map_or_else(|| bundle.encoder_folder(), Path::to_owned))?;
-    Manifest::check_encoder(&bundle.manifest, encoder.id())?;
+    let folder = given.map_or_else(|| bundle.encoder_folder(), Path::to_owned);
+    let encoder = Encoder::open_for_queries(folder)?;
+    if encoder.manifest().queries_for.as_ref() != Some(&bundle.manifest.encoder.id) {
+        Manifest::check_encoder(&bundle.manifest, encoder.id())?;
+    }
     Ok(encoder)
 }
 

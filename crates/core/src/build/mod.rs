@@ -316,7 +316,7 @@ impl Builder {
         let passages: usize = self.pages.iter().map(|page| page.passages.len()).sum();
         let mut ranking = self.options.ranking;
         let length = page::length(passages, self.pages.len());
-        if self.encoder.query_id.is_none() {
+        if !self.encoder.smaller_reader {
             ranking.rows_in_full *= length;
         }
         // Short pages are many in a shard, but words tell less well which.

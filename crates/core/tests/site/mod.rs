@@ -156,10 +156,11 @@ pub fn bundle_with_words(
     build(pages, how, |_| Weight::default(), pieces, words)
 }
 
-/// The same whose queries another encoder reads.
-pub fn bundle_read_by(pages: &[PageWords], query_id: &str) -> Result<Bundle> {
+/// The same whose queries another encoder reads, of a smaller network or not.
+pub fn bundle_read_by(pages: &[PageWords], query_id: &str, smaller_reader: bool) -> Result<Bundle> {
     let how = How {
         query_id: Some(query_id.to_owned()),
+        smaller_reader,
         ..How::default()
     };
     build(pages, how, |_| Weight::default(), &[], &[])
@@ -170,6 +171,7 @@ pub fn bundle_read_by(pages: &[PageWords], query_id: &str) -> Result<Bundle> {
 struct How {
     options: BuildOptions,
     query_id: Option<String>,
+    smaller_reader: bool,
     spans: bool,
 }
 
@@ -196,6 +198,7 @@ fn build(
         dim: DIM,
         buckets: vec![BucketInfo::default()],
         query_id: how.query_id,
+        smaller_reader: how.smaller_reader,
         ..EncoderInfo::default()
     };
     let mut builder = Builder::new(how.options, encoder);
