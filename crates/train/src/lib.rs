@@ -13,7 +13,8 @@
 //! * [`adapt`]: all steps for one site.
 //! * [`experiments`]: the paper's tables and figures on cached token vectors.
 //! * [`measure`], [`export`], [`onnx`], [`rows`]: what a checkpoint is worth, and what is made of it.
-//! * [`words`]: rows of whole words for an encoder that was exported.
+//! * [`words`]: rows of whole words for an encoder that was exported; [`queries`]: what its network has instead while it
+//!   reads queries.
 
 pub mod adapt;
 pub mod base;
@@ -37,6 +38,7 @@ pub mod mine;
 pub mod onnx;
 pub mod optimizer;
 pub mod pairs;
+pub mod queries;
 pub mod random;
 pub mod rows;
 pub mod sample;

@@ -44,6 +44,20 @@ pub fn distillation(scores: &Tensor, teacher: &Tensor, temperature: f64) -> Resu
     Ok((divergence / batch as f64)?)
 }
 
+/// The cross-entropy of a query's relevant passages, whichever of them: the mean over queries of
+/// `−log Σ softmax(logits)` over those where `relevant` is 1; it is 0 elsewhere. Both `[batch, passages]`.
+///
+/// # Errors
+/// When the shapes differ.
+pub fn any_of(logits: &Tensor, relevant: &Tensor) -> Result<Tensor> {
+    let log_probabilities = log_softmax(logits)?;
+    let others = relevant.affine(1e9, -1e9)?;
+    let own = (log_probabilities + others)?;
+    let shift = own.detach().max_keepdim(D::Minus1)?;
+    let total = own.broadcast_sub(&shift)?.exp()?.sum_keepdim(D::Minus1)?;
+    Ok((total.log()? + shift)?.mean_all()?.neg()?)
+}
+
 /// Cosines of the rows of `left` `[a, dim]` and `right` `[b, dim]`: `[a, b]`. A zero row has
 /// cosine 0 to everything.
 ///
@@ -120,6 +134,18 @@ mod tests {
             &info_nce(&Tensor::zeros((3, 3), DType::F64, &Device::Cpu)?, 0.05)?,
             3_f64.ln(),
         )
+    }
+
+    #[test]
+    fn any_relevant_passage_will_do() -> Result<()> {
+        let one = Tensor::eye(3, DType::F64, &Device::Cpu)?;
+        let own = any_of(&(scores()? / 0.1)?, &one)?;
+        let wanted = info_nce(&scores()?, 0.1)?.to_scalar::<f64>()?;
+        assert_close(&own, wanted)?;
+        // Of three equal logits two relevant ones have two thirds.
+        let equal = Tensor::zeros((1, 3), DType::F64, &Device::Cpu)?;
+        let two = Tensor::new(&[[1.0_f64, 0.0, 1.0]], &Device::Cpu)?;
+        assert_close(&any_of(&equal, &two)?, 1.5_f64.ln())
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use clap::{Parser, Subcommand};
 use siskin_train::{
-    adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, rows, words,
+    adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, queries, rows, words,
 };
 
 /// Trains Siskin's encoder and exports it.
@@ -40,6 +40,8 @@ enum Step {
     Export(export::Args),
     /// Give an exported encoder rows for words that its vocabulary has only in parts.
     Words(words::Args),
+    /// Give an exported encoder biases and norms of its own for reading queries.
+    Queries(queries::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -59,5 +61,6 @@ fn main() -> anyhow::Result<()> {
         Step::Experiments(args) => experiments::run(&args),
         Step::Export(args) => export::run(&args),
         Step::Words(args) => words::run(&args),
+        Step::Queries(args) => queries::run(&args),
     }
 }

@@ -8,13 +8,7 @@ use anyhow::Result;
 use clap::Parser;
 use serde_json::{Value, json};
 use siskin_encoder::Encoder;
-use siskin_train::{adapt, words};
-
-#[derive(Parser)]
-struct Adapt {
-    #[command(flatten)]
-    args: adapt::Args,
-}
+use siskin_train::words;
 
 #[derive(Parser)]
 struct Words {
@@ -32,23 +26,11 @@ fn json_of(path: &Path) -> Result<Value> {
 
 /// An encoder of the tiny network, in whose vocabulary *yak* only ends words.
 fn write_encoder(folder: &Path) -> Result<()> {
-    let path = |name: &str| folder.join(name).display().to_string();
     tiny::write_base(&folder.join("base"))?;
     let tokenizer = folder.join("base/tokenizer.json");
     let text = std::fs::read_to_string(&tokenizer)?;
     std::fs::write(&tokenizer, text.replace("\"yak\"", "\"##yak\""))?;
-    tiny::write_collection(&folder.join("animals"), 60)?;
-    tiny::write_rows(&folder.join("released"), tiny::config().vocab_size)?;
-    let manifest = json!({
-        "name": "released", "dim": 8, "buckets": [{ "layer": 2, "n": 24, "k": 2 }],
-        "query_mean": vec![0.01; 8],
-    });
-    std::fs::write(folder.join("released/encoder.json"), manifest.to_string())?;
-    let (animals, released) = (path("animals"), path("released"));
-    let (base, zoo) = (path("base"), path("zoo"));
-    let line =
-        format!("adapt {animals} --from {released} --base {base} --out {zoo} --sample-tokens 300");
-    adapt::run(&Adapt::try_parse_from(line.split_whitespace())?.args)
+    tiny::write_encoder(folder)
 }
 
 #[test]

@@ -11,6 +11,7 @@
 mod folder;
 mod golden;
 mod manifest;
+mod rewrite;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -19,9 +20,10 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use crate::onnx::{self, Quantization};
-pub(crate) use folder::Folder;
+use folder::Folder;
 use golden::Golden;
-pub(crate) use manifest::Manifest;
+use manifest::Manifest;
+pub(crate) use rewrite::{Rewritten, Student};
 use source::Source;
 
 /// Arguments of `siskin-train export`.

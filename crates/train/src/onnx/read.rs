@@ -56,6 +56,28 @@ impl Written {
         Head::new(self.int8_rows(&name)?.contiguous()?, bias, k)
     }
 
+    /// Constants of floats that `other` has with other values, by name.
+    ///
+    /// # Errors
+    /// When `other` lacks one, or has it in another shape.
+    pub fn floats_that_differ(&self, other: &Self) -> Result<Vec<(String, Tensor)>> {
+        let is_float = |each: &&TensorMessage| each.data_type == DataType::Float as i32;
+        let mut changed = Vec::new();
+        for (name, own) in &self.constants {
+            if !is_float(&own) {
+                continue;
+            }
+            let theirs = other.constants.get(name);
+            let theirs = theirs.filter(|theirs| theirs.dims == own.dims && is_float(theirs));
+            let theirs = theirs.with_context(|| format!("one has no {name}, or another"))?;
+            if theirs.raw_data != own.raw_data {
+                changed.push((name.clone(), self.tensor(name)?));
+            }
+        }
+        changed.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(changed)
+    }
+
     /// An 8-bit matrix in one block or several: `[outputs, inputs]`.
     fn int8_rows(&self, name: &str) -> Result<Tensor> {
         let whole = format!("{name}.product");

@@ -14,13 +14,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use serde_json::json;
-use siskin_core::container::sha256_hex;
 use siskin_core::rows::GenericRows;
 use siskin_core::text::{MAX_TERM_BYTES, fold};
 use siskin_core::wordpiece::Vocabulary;
-use siskin_encoder::Encoder;
+use siskin_encoder::{Encoder, ROWS_FILE as ROWS};
 
-use crate::export::{Folder, Manifest};
+use crate::export::{Rewritten, Student};
 use crate::linear::Map;
 use crate::rows::vector::{dot, norm};
 use crate::rows::{pack, progress};
@@ -28,8 +27,6 @@ use crate::rows::{pack, progress};
 /// Words that readers of English documentation use and that BERT's vocabulary has only in parts, one of each stem, a
 /// line each (`crates/eval/examples/word_list.rs`).
 const ENGLISH: &str = include_str!("english.txt");
-const MANIFEST: &str = "encoder.json";
-const ROWS: &str = "rows.safetensors";
 
 /// Arguments of `siskin-train words`.
 #[derive(clap::Args, Debug)]
@@ -77,17 +74,7 @@ pub fn run(args: &Args) -> Result<()> {
         "{} words; {left_out} left out, which the vocabulary has whole or cannot build",
         rows.words.len()
     );
-    let after = rewritten(&args.encoder, &rows)?;
-    for student in &students {
-        student.check(&[encoder.id(), &after.id])?;
-    }
-    after.folder.complete()?;
-    for student in students {
-        student.follow(&after.id)?;
-    }
-    after.folder.finish()?;
-    eprintln!("{} is now {}", args.encoder.display(), after.id);
-    Ok(())
+    rewritten(&args.encoder, &rows)?.put_in_place(encoder.id(), students)
 }
 
 /// The words of a list in order.
@@ -187,81 +174,15 @@ fn vectors<T: AsRef<str> + Sync>(
     vectors
 }
 
-/// An encoder folder, written but not yet in its place.
-struct Rewritten {
-    folder: Folder,
-    id: String,
-}
-
 /// The encoder in `path` with these rows of words.
 fn rewritten(path: &Path, rows: &WordRows<'_>) -> Result<Rewritten> {
-    let mut manifest = Manifest::read(&path.join(MANIFEST))?;
     let is_word = |name: &str| name.starts_with(pack::WORDS);
     let mut tensors = pack::read_all_but(&path.join(ROWS), is_word)?;
     tensors.extend(pack::word_tensors(&rows.words, &rows.rows, rows.dim));
-    let mut folder = Folder::create(path)?;
-    for (name, listed) in manifest.files.iter().filter(|(name, _)| *name != ROWS) {
-        let file = path.join(name);
-        let bytes = std::fs::read(&file);
-        let bytes = bytes.with_context(|| format!("cannot read {}", file.display()))?;
-        ensure!(
-            sha256_hex(&bytes) == listed.sha256,
-            "{} is not the file that {MANIFEST} speaks of: export the encoder again",
-            file.display()
-        );
-        folder.write(name, &bytes)?;
-    }
-    folder.write(ROWS, &pack::bytes(&tensors)?)?;
-    manifest.files = folder.files().clone();
     let made = json!({
         "words": rows.words.len(), "fitted_on": rows.fitted_on, "mean_cosine": rows.cosine,
     });
-    if let Some(training) = manifest.training.as_object_mut() {
-        training.insert("words".to_owned(), made);
-    }
-    let json = serde_json::to_vec_pretty(&manifest)?;
-    folder.write(MANIFEST, &json)?;
-    Ok(Rewritten {
-        folder,
-        id: sha256_hex(&json),
-    })
-}
-
-/// An encoder that reads queries for another.
-struct Student {
-    path: PathBuf,
-    manifest: Manifest,
-}
-
-impl Student {
-    fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(MANIFEST);
-        Ok(Self {
-            manifest: Manifest::read(&path)?,
-            path,
-        })
-    }
-
-    /// Refuses one of another encoder.
-    fn check(&self, ids: &[&str]) -> Result<()> {
-        let of = self.manifest.queries_for.as_deref().unwrap_or("no encoder");
-        ensure!(
-            ids.contains(&of),
-            "{} reads queries for {of:.12}, not for the encoder that gets rows",
-            self.path.display()
-        );
-        Ok(())
-    }
-
-    /// Makes it read queries for `id`.
-    fn follow(mut self, id: &str) -> Result<()> {
-        self.manifest.queries_for = Some(id.to_owned());
-        let cannot = || format!("cannot write {}", self.path.display());
-        let partial = self.path.with_extension("json.partial");
-        std::fs::write(&partial, serde_json::to_vec_pretty(&self.manifest)?)
-            .and_then(|()| std::fs::rename(&partial, &self.path))
-            .with_context(cannot)
-    }
+    Rewritten::new(path, (ROWS, &pack::bytes(&tensors)?), ("words", made))
 }
 
 #[cfg(test)]

@@ -9,9 +9,11 @@ use std::path::Path;
 
 use anyhow::Result;
 use candle_core::{DType, Device, Tensor};
+use clap::Parser as _;
 use safetensors::serialize;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::json;
+use siskin_train::adapt;
 use siskin_train::bert::Config;
 use siskin_train::random::Random;
 
@@ -164,6 +166,28 @@ pub fn write_synonyms(path: &Path) -> Result<()> {
         writeln!(lines, "{word}\t{next}")?;
     }
     Ok(std::fs::write(path, lines)?)
+}
+
+#[derive(clap::Parser)]
+struct Adapt {
+    #[command(flatten)]
+    args: adapt::Args,
+}
+
+/// Writes into `folder`, which holds `base`, a collection `animals` and an encoder `zoo` of both.
+pub fn write_encoder(folder: &Path) -> Result<()> {
+    write_collection(&folder.join("animals"), 60)?;
+    write_rows(&folder.join("released"), config().vocab_size)?;
+    let manifest = json!({
+        "name": "released", "dim": 8, "buckets": [{ "layer": 2, "n": 24, "k": 2 }],
+        "query_mean": vec![0.01; 8],
+    });
+    std::fs::write(folder.join("released/encoder.json"), manifest.to_string())?;
+    let [animals, released, base, zoo] =
+        ["animals", "released", "base", "zoo"].map(|name| folder.join(name).display().to_string());
+    let line =
+        format!("adapt {animals} --from {released} --base {base} --out {zoo} --sample-tokens 300");
+    adapt::run(&Adapt::try_parse_from(line.split_whitespace())?.args)
 }
 
 /// Writes a collection of `size` pairs: a query is two words of its passage.

@@ -1,0 +1,113 @@
+//! Another file in an encoder that was exported: the folder is written anew, and what reads queries for it follows.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use siskin_core::container::sha256_hex;
+
+use super::folder::Folder;
+use super::manifest::Manifest;
+
+const MANIFEST: &str = "encoder.json";
+
+/// An encoder folder, written but not yet in its place.
+pub struct Rewritten {
+    folder: Folder,
+    id: String,
+}
+
+impl Rewritten {
+    /// The encoder in `path` with the file `name` as `bytes`; `made` says under `training.KEY` how that came about.
+    ///
+    /// # Errors
+    /// When the folder is no encoder or is altered, or cannot be written.
+    pub fn new(
+        path: &Path,
+        (name, bytes): (&str, &[u8]),
+        (key, made): (&str, Value),
+    ) -> Result<Self> {
+        let mut manifest = Manifest::read(&path.join(MANIFEST))?;
+        let mut folder = Folder::create(path)?;
+        for (other, listed) in manifest.files.iter().filter(|(other, _)| *other != name) {
+            let file = path.join(other);
+            let bytes = std::fs::read(&file);
+            let bytes = bytes.with_context(|| format!("cannot read {}", file.display()))?;
+            ensure!(
+                sha256_hex(&bytes) == listed.sha256,
+                "{} is not the file that {MANIFEST} speaks of: export the encoder again",
+                file.display()
+            );
+            folder.write(other, &bytes)?;
+        }
+        folder.write(name, bytes)?;
+        manifest.files = folder.files().clone();
+        if let Some(training) = manifest.training.as_object_mut() {
+            training.insert(key.to_owned(), made);
+        }
+        let json = serde_json::to_vec_pretty(&manifest)?;
+        folder.write(MANIFEST, &json)?;
+        Ok(Self {
+            folder,
+            id: sha256_hex(&json),
+        })
+    }
+
+    /// Puts it in its place, where the encoder `before` stood, and lets `students` go on to read queries for it.
+    ///
+    /// # Errors
+    /// When a student reads queries for another encoder: everything then stands as it was. When a folder cannot be moved or
+    /// a student not written, after all else is in place: the same command mends that.
+    pub fn put_in_place(self, before: &str, students: Vec<Student>) -> Result<()> {
+        for student in &students {
+            student.check(&[before, &self.id])?;
+        }
+        self.folder.complete()?;
+        for student in students {
+            student.follow(&self.id)?;
+        }
+        eprintln!("{} is now {}", self.folder.name(), self.id);
+        self.folder.finish()
+    }
+}
+
+/// An encoder that reads queries for another.
+pub struct Student {
+    path: PathBuf,
+    manifest: Manifest,
+}
+
+impl Student {
+    /// Reads the folder's manifest.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(MANIFEST);
+        Ok(Self {
+            manifest: Manifest::read(&path)?,
+            path,
+        })
+    }
+
+    /// Refuses one of another encoder.
+    fn check(&self, ids: &[&str]) -> Result<()> {
+        let of = self.manifest.queries_for.as_deref().unwrap_or("no encoder");
+        ensure!(
+            ids.contains(&of),
+            "{} reads queries for {of:.12}, not for the encoder that is rewritten",
+            self.path.display()
+        );
+        Ok(())
+    }
+
+    /// Makes it read queries for `id`.
+    fn follow(mut self, id: &str) -> Result<()> {
+        self.manifest.queries_for = Some(id.to_owned());
+        let cannot = || format!("cannot write {}", self.path.display());
+        let partial = self.path.with_extension("json.partial");
+        std::fs::write(&partial, serde_json::to_vec_pretty(&self.manifest)?)
+            .and_then(|()| std::fs::rename(&partial, &self.path))
+            .with_context(cannot)
+    }
+}

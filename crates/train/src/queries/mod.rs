@@ -1,0 +1,214 @@
+//! The `queries` step: biases and norms of an encoder's network for queries alone.
+//!
+//! Passages, their codes and every weight matrix stay as they are. Trained are the vectors of the network's layers
+//! (BitFit, Ben Zaken et al. 2022), some 30,000 values, for what reads queries, against what a site ranks by in the end:
+//! BM25 and one-bit codes together, over whole collections ([`tuner`]).
+//!
+//! Rewritten are `queries.safetensors` and `encoder.json`, whose hash is the encoder's id: indexes made before belong
+//! to the older one.
+
+mod material;
+mod tuner;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use candle_core::Tensor;
+use safetensors::serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use siskin_encoder::{Encoder, QUERIES_FILE};
+
+use crate::base::Base;
+use crate::export::{Rewritten, Student};
+use crate::fit::progress_bar;
+use crate::onnx::read::Written;
+use crate::onnx::{self, Network, Quantization};
+use crate::random::Random;
+use material::Material;
+use tuner::{Measured, Report, Tuner};
+
+/// Arguments of `siskin-train queries`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Encoder folder, exported; what it has for queries is made anew.
+    pub encoder: PathBuf,
+    /// Folder of the base model whose network the encoder has.
+    #[arg(long)]
+    pub base: PathBuf,
+    /// BEIR folders with training judgments.
+    #[arg(long, num_args = 1.., required = true)]
+    pub pairs: Vec<PathBuf>,
+    /// Encoder folders that read queries for ENCODER and shall go on to.
+    #[arg(long, num_args = 1..)]
+    pub students: Vec<PathBuf>,
+    /// What can be chosen.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// What can be chosen of the step.
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Optimisation steps.
+    #[arg(long, default_value_t = 400)]
+    pub steps: usize,
+    /// Queries of a step, all of one collection.
+    #[arg(long, default_value_t = 128)]
+    pub batch_queries: usize,
+    /// Peak learning rate.
+    #[arg(long, default_value_t = 1e-3)]
+    pub learning_rate: f64,
+    /// Steps over which the learning rate rises; it then falls to 0 at the last step.
+    #[arg(long, default_value_t = 30)]
+    pub warm_up_steps: usize,
+    /// Gradients longer than this are scaled down to it.
+    #[arg(long, default_value_t = 1.0)]
+    pub max_gradient_norm: f64,
+    /// Weight of staying near the network as it is: token vectors' squared distance in parts of their variance, and
+    /// 1 − cosine of query vectors.
+    #[arg(long, default_value_t = 0.3)]
+    pub keep: f64,
+    /// Weight of codes beside words, both as z-scores over a collection.
+    #[arg(long, default_value_t = 1.8)]
+    pub dense: f64,
+    /// What scores are divided by within the softmax.
+    #[arg(long, default_value_t = 1.5)]
+    pub temperature: f64,
+    /// Share of queries whose words count three tenths in a step, so that codes learn to do with less.
+    #[arg(long, default_value_t = 0.4)]
+    pub faded: f64,
+    /// Queries of a collection, at most.
+    #[arg(long, default_value_t = 3_000)]
+    pub queries: usize,
+    /// Passages of a collection, at most, but all that its queries ask for.
+    #[arg(long, default_value_t = 2_000)]
+    pub passages: usize,
+    /// A tenth of a collection's queries, at most so many, are held out and measured.
+    #[arg(long, default_value_t = 150)]
+    pub held_out: usize,
+    /// Measure every so many steps.
+    #[arg(long, default_value_t = 100)]
+    pub measure_every: usize,
+    /// Seed of every random choice.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Random choices of the steps.
+const STEPS_STREAM: u64 = 4_000_000_000;
+
+/// Runs the step; see [`Args`].
+///
+/// # Errors
+/// When a file cannot be read or written, collections have no training judgments, the encoder's network is not the
+/// base's, the loss is no number, or a student reads queries for another encoder: everything then stands as it was.
+pub fn run(args: &Args) -> Result<()> {
+    let settings = &args.settings;
+    ensure!(
+        settings.batch_queries > 0 && settings.measure_every > 0,
+        "--batch-queries and --measure-every are 1 at least"
+    );
+    ensure!(
+        settings.temperature > 0.0 && (0.0..=1.0).contains(&settings.faded),
+        "--temperature is more than 0, --faded a share, 0 to 1"
+    );
+    let encoder = Encoder::open(&args.encoder)?;
+    let base = Base::open(&args.base, &candle_core::Device::Cpu)?;
+    check_same_network(args, &base)?;
+    let students: Vec<Student> = args
+        .students
+        .iter()
+        .map(|folder| Student::read(folder))
+        .collect::<Result<_>>()?;
+    let material: Vec<Material> = args
+        .pairs
+        .iter()
+        .map(|folder| Material::read(folder, &encoder, settings))
+        .collect::<Result<_>>()?;
+    let mut tuner = Tuner::new(&base, &encoder.manifest().query_mean, settings)?;
+    let measured = train(&mut tuner, &material, settings)?;
+    let after = rewritten(args, &base, &tuner, &measured)?;
+    after.put_in_place(encoder.id(), students)
+}
+
+/// Refuses an encoder that was made of another network than `base`, or of one that training changed.
+fn check_same_network(args: &Args, base: &Base) -> Result<()> {
+    let path = args.encoder.join("model.onnx");
+    let cannot = || format!("cannot read {}", path.display());
+    let written = Written::read(&std::fs::read(&path).with_context(cannot)?)?;
+    let own = Written::read(&network(base, &base.weights)?)?;
+    let other = own.floats_that_differ(&written);
+    ensure!(
+        other.as_ref().is_ok_and(Vec::is_empty),
+        "{} is not the network of {}: give the base model that the encoder was exported from",
+        path.display(),
+        args.base.display()
+    );
+    Ok(())
+}
+
+/// The ONNX file of the network without buckets.
+fn network(base: &Base, weights: &HashMap<String, Tensor>) -> Result<Vec<u8>> {
+    onnx::write(&Network {
+        weights,
+        config: &base.config,
+        buckets: &[],
+        heads: &[],
+        max_tokens: crate::base::MAX_TOKENS,
+        quantization: Quantization::Int8,
+    })
+}
+
+/// The loop; returns what was measured of each collection before the first step and after the last.
+fn train(tuner: &mut Tuner, material: &[Material], settings: &Settings) -> Result<[Report; 2]> {
+    let bar = progress_bar(settings.steps)?;
+    let say = |step: usize, report: &Report| {
+        bar.suspend(|| eprintln!("step {step}: {}", Measured::mean(report.values())));
+    };
+    let before = tuner.measure(material)?;
+    say(0, &before);
+    let mut after = before.clone();
+    let mut random = Random::new(settings.seed, STEPS_STREAM);
+    for step in 1..=settings.steps {
+        let set = drawn(material, &mut random);
+        let batch = set.batch(settings.batch_queries, &mut random);
+        let loss = tuner.train_on(set, &batch, &mut random)?;
+        bar.set_message(format!("loss {loss:.4}"));
+        bar.inc(1);
+        if step == settings.steps || step.is_multiple_of(settings.measure_every) {
+            after = tuner.measure(material)?;
+            say(step, &after);
+        }
+    }
+    bar.abandon();
+    Ok([before, after])
+}
+
+/// One of the collections, the more likely the more queries it has (by their number to the power 0.7).
+fn drawn<'m>(material: &'m [Material], random: &mut Random) -> &'m Material {
+    let weight = |set: &Material| (set.training.len() as f64).powf(0.7);
+    let mut left = random.unit() * material.iter().map(weight).sum::<f64>();
+    let found = material.iter().find(|set| {
+        left -= weight(set);
+        left <= 0.0
+    });
+    found.unwrap_or(&material[material.len() - 1])
+}
+
+/// The encoder with what was learned.
+fn rewritten(
+    args: &Args,
+    base: &Base,
+    tuner: &Tuner,
+    [before, after]: &[Report; 2],
+) -> Result<Rewritten> {
+    let untuned = Written::read(&network(base, &base.weights)?)?;
+    let tuned = Written::read(&network(base, &tuner.weights())?)?;
+    let changed = tuned.floats_that_differ(&untuned)?;
+    let bytes = serialize(changed.iter().map(|(name, values)| (name, values)), None)?;
+    let made =
+        json!({ "settings": args.settings, "held_out_before": before, "held_out_after": after });
+    Rewritten::new(&args.encoder, (QUERIES_FILE, &bytes), ("queries", made))
+}

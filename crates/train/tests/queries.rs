@@ -1,0 +1,125 @@
+//! `queries` on an encoder of the tiny network: passages stay as they are, and queries are read otherwise.
+
+mod tiny;
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Parser;
+use serde_json::{Value, json};
+use siskin_core::encoded::Encode as _;
+use siskin_encoder::{Encoder, Engine, QueryFiles};
+use siskin_train::queries;
+
+#[derive(Parser)]
+#[command(args_override_self = true)]
+struct Queries {
+    #[command(flatten)]
+    args: queries::Args,
+}
+
+fn run(folder: &Path, options: &str) -> Result<()> {
+    let [zoo, base, animals] =
+        ["zoo", "base", "animals"].map(|name| folder.join(name).display().to_string());
+    let line = format!(
+        "queries {zoo} --base {base} --pairs {animals} --batch-queries 16 --learning-rate 0.02 \
+         --warm-up-steps 2 --measure-every 10 {options}"
+    );
+    queries::run(&Queries::try_parse_from(line.split_whitespace())?.args)
+}
+
+fn json_of(path: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+#[test]
+fn queries_are_read_otherwise_and_passages_as_before() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    tiny::write_base(&path("base"))?;
+    tiny::write_encoder(folder.path())?;
+    let zoo = path("zoo");
+    let before = Encoder::open(&zoo)?;
+    let model = std::fs::read(zoo.join("model.onnx"))?;
+    let same = Encoder::open_for_queries(&zoo)?;
+    assert_eq!(same.id(), before.id(), "it reads both alike");
+
+    run(folder.path(), "--steps 0")?;
+    let untouched = QueryFiles::read(&zoo)?;
+    assert!(untouched.model == model, "no step, and yet another network");
+
+    run(folder.path(), "--steps 20")?;
+    let after = Encoder::open(&zoo)?;
+    let reader = Encoder::open_for_queries(&zoo)?;
+    assert_ne!(after.id(), before.id());
+    assert!(std::fs::read(zoo.join("model.onnx"))? == model);
+    let text = "cat dog elk";
+    assert_eq!(after.encode(text)?.hidden, before.encode(text)?.hidden);
+    assert_ne!(reader.encode(text)?.hidden, before.encode(text)?.hidden);
+    assert_eq!(reader.manifest().queries_for.as_deref(), Some(after.id()));
+    let info = after.info_read_by(&reader)?;
+    assert_eq!(info.query_id.as_deref(), Some(reader.id()));
+    assert!(!info.smaller_reader);
+    // What is written for a page is read by both engines alike.
+    let files = QueryFiles::read(&zoo)?;
+    let by_tract = Encoder::open_files_with(
+        Some(Engine::Tract),
+        (&files.manifest, &files.tokenizer, files.model.into()),
+    )?;
+    let [lean, tract] = [&reader, &by_tract].map(|encoder| encoder.encode_query(text));
+    let (lean, tract) = (lean?.dense, tract?.dense);
+    let cosine: f32 = lean.iter().zip(&tract).map(|(a, b)| a * b).sum();
+    assert!(cosine > 0.999, "{cosine}");
+
+    let made = &json_of(&zoo.join("encoder.json"))?["training"]["queries"];
+    let both = |when: &str| made[when]["animals"]["both"].as_f64();
+    let (begun, ended) = (both("held_out_before"), both("held_out_after"));
+    assert!(
+        begun.is_some() && ended.is_some() && begun != ended,
+        "{made}"
+    );
+    let id = after.id().to_owned();
+    run(folder.path(), "--steps 20")?;
+    assert_eq!(Encoder::open(&zoo)?.id(), id, "the same again");
+    Ok(())
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    tiny::write_base(&path("base"))?;
+    tiny::write_encoder(folder.path())?;
+    let before = Encoder::open(path("zoo"))?;
+    let refused = |options: &str, reason: &str| {
+        let error = format!("{:#}", run(folder.path(), options).unwrap_err());
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(Encoder::open(path("zoo")).unwrap().id(), before.id());
+    };
+    refused("--steps 1 --batch-queries 0", "--batch-queries");
+    refused("--steps 1 --faded 1.5", "--faded a share");
+    refused("--steps 5 --learning-rate 1e30", "lower");
+    std::fs::create_dir(path("student"))?;
+    let mut manifest = json_of(&path("zoo/encoder.json"))?;
+    manifest["queries_for"] = json!("of another encoder");
+    std::fs::write(path("student/encoder.json"), manifest.to_string())?;
+    let student = path("student").display().to_string();
+    refused(
+        &format!("--steps 1 --students {student}"),
+        "reads queries for",
+    );
+    std::fs::remove_file(path("animals/qrels/train.tsv"))?;
+    refused("--steps 1", "no training judgments");
+    // Every second value of the base model is another one by a hundredth.
+    let weights = path("base/model.safetensors");
+    let mut bytes = std::fs::read(&weights)?;
+    let half = bytes.len() / 16 * 8;
+    bytes[half..]
+        .iter_mut()
+        .skip(2)
+        .step_by(8)
+        .for_each(|byte| *byte ^= 1);
+    std::fs::write(&weights, bytes)?;
+    refused("--steps 1", "is not the network of");
+    Ok(())
+}
