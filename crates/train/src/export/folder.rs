@@ -102,7 +102,7 @@ impl Folder {
     }
 
     fn copy_foreign_files(&self) -> Result<()> {
-        let ours = ["rows.safetensors"];
+        let ours = ["rows.safetensors", "queries.safetensors"];
         for entry in std::fs::read_dir(&self.final_path)? {
             let entry = entry?;
             let name = entry.file_name();

@@ -224,7 +224,7 @@ impl Trainer {
             .map(|bucket| (bucket.scores, bucket.frequency))
             .unzip();
         let teacher = teacher.map(|teacher| cosines(&teacher.queries, &teacher.passages));
-        let loss = self.loss(&self.joined(scores)?, teacher.transpose()?.as_ref())?;
+        let loss = self.loss(&self.joined(scores)?, None, teacher.transpose()?.as_ref())?;
         Ok((Some(loss), frequencies))
     }
 
@@ -253,14 +253,7 @@ impl Trainer {
         let words = self.words(pairs)?;
         let loss = |queries: &Tensor| {
             let scores = cosines(queries, &vectors.passages)?;
-            let ranked = match &words {
-                Some(words) => (&scores + words)?,
-                None => scores.clone(),
-            };
-            Ok::<_, anyhow::Error>(Loss {
-                ranking: self.ranking(&ranked)?,
-                distillation: self.distilled(&scores, teacher.as_ref())?,
-            })
+            self.loss(&[scores], words.as_ref(), teacher.as_ref())
         };
         let dense = has_dense.then(|| loss(&vectors.queries));
         let rows = rows.map(|rows| loss(&rows.vectors(&pairs.queries)?));
@@ -284,23 +277,26 @@ impl Trainer {
         ))
     }
 
-    /// How far relevance is from the teacher's.
-    fn distilled(&self, scores: &Tensor, teacher: Option<&Tensor>) -> Result<Option<Tensor>> {
-        let temperature = self.settings.temperature;
-        let distilled = teacher.map(|teacher| distillation(scores, teacher, temperature));
-        distilled.transpose()
-    }
-
-    /// The loss of relevance matrices: their mean.
-    fn loss(&self, relevances: &[Tensor], teacher: Option<&Tensor>) -> Result<Loss> {
+    /// The loss of relevance matrices: their mean. `words` are added where passages are ranked, and not where relevance
+    /// is to be the teacher's.
+    fn loss(
+        &self,
+        relevances: &[Tensor],
+        words: Option<&Tensor>,
+        teacher: Option<&Tensor>,
+    ) -> Result<Loss> {
         let temperature = self.settings.temperature;
         let distilled = teacher.map(|teacher| {
             mean_of(relevances, |scores| {
                 distillation(scores, teacher, temperature)
             })
         });
+        let ranking = mean_of(relevances, |scores| match words {
+            Some(words) => self.ranking(&(scores + words)?),
+            None => self.ranking(scores),
+        });
         Ok(Loss {
-            ranking: mean_of(relevances, |scores| self.ranking(scores))?,
+            ranking: ranking?,
             distillation: distilled.transpose()?,
         })
     }

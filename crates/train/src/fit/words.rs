@@ -53,24 +53,23 @@ impl Words {
                 let place = self.places.get(id).filter(|_| id.0 == own);
                 place.and_then(|&place| scores.get(place).copied())
             };
-            standardised(ids.iter().map(|id| of_passage(id).unwrap_or(0.0)).collect())
+            let scores: Vec<f64> = ids.iter().map(|id| of_passage(id).unwrap_or(0.0)).collect();
+            standardised(&scores, 0.0)
         };
         let queries = batch.queries.iter().map(AsRef::as_ref);
         queries.zip(ids).flat_map(score).collect()
     }
 }
 
-/// `scores` minus their mean, divided by their standard deviation; zeros where all are the same.
-fn standardised(scores: Vec<f64>) -> Vec<f32> {
+/// `scores` minus their mean, divided by their standard deviation or by `least`, if that is more; zeros where all are
+/// the same.
+pub(crate) fn standardised(scores: &[f64], least: f64) -> Vec<f32> {
     let count = scores.len().max(1) as f64;
     let mean = scores.iter().sum::<f64>() / count;
     let variance = scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / count;
-    let deviation = variance.sqrt();
-    let z = |score: f64| match deviation > 1e-9 {
-        true => ((score - mean) / deviation) as f32,
-        false => 0.0,
-    };
-    scores.into_iter().map(z).collect()
+    let deviation = variance.sqrt().max(least).max(1e-9);
+    let z = |score: &f64| ((score - mean) / deviation) as f32;
+    scores.iter().map(z).collect()
 }
 
 #[cfg(test)]
@@ -79,10 +78,9 @@ mod tests {
 
     #[test]
     fn scores_of_a_query_are_of_mean_0_and_variance_1() {
-        assert_eq!(
-            standardised(vec![2.0, 0.0, 0.0, 2.0]),
-            [1.0, -1.0, -1.0, 1.0]
-        );
-        assert_eq!(standardised(vec![0.0; 3]), [0.0; 3]);
+        let scores = [2.0, 0.0, 0.0, 2.0];
+        assert_eq!(standardised(&scores, 0.0), [1.0, -1.0, -1.0, 1.0]);
+        assert_eq!(standardised(&scores, 2.0), [0.5, -0.5, -0.5, 0.5]);
+        assert_eq!(standardised(&[0.0; 3], 0.0), [0.0; 3]);
     }
 }

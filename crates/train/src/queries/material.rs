@@ -13,6 +13,7 @@ use siskin_encoder::{Encoder, passage_pool, span_pool};
 
 use super::Settings;
 use crate::collection::Collection;
+use crate::fit::words::standardised;
 use crate::random::Random;
 use crate::rows::progress;
 use crate::rows::vector::mean_row;
@@ -191,11 +192,6 @@ fn units(encoder: &Encoder, text: &str, pooling: &PassagePooling) -> Result<Vec<
 /// all words of the query (docs/ranking.md).
 fn by_words(bm25: &Bm25, query: &str) -> Vec<f32> {
     let scores = bm25.scores(query);
-    let count = scores.len().max(1) as f64;
-    let mean = scores.iter().sum::<f64>() / count;
-    let variance = scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / count;
-    let least = bm25.ideal(query) * (FULL_MATCHES / count).min(0.05).sqrt();
-    let deviation = variance.sqrt().max(least).max(1e-9);
-    let z = |score: f64| ((score - mean) / deviation) as f32;
-    scores.into_iter().map(z).collect()
+    let share = FULL_MATCHES / scores.len().max(1) as f64;
+    standardised(&scores, bm25.ideal(query) * share.min(0.05).sqrt())
 }
