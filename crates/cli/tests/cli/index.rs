@@ -2,7 +2,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::support::{
-    contents, encoder, folder, html, index_arguments, names, query_encoder, runtime, siskin, site,
+    contents, encoder, encoder_with_queries, folder, html, index_arguments, names, query_encoder,
+    runtime, siskin, site,
 };
 
 #[test]
@@ -188,6 +189,53 @@ fn the_folder_is_complete_with_the_browsers_files_and_the_encoder() {
     assert_eq!(full.code, 0, "{full:?}");
     let verify = siskin(["verify", bundle.to_str().unwrap()]);
     assert_eq!(verify.code, 0, "{verify:?}");
+}
+
+#[test]
+fn pages_load_the_network_as_it_reads_queries() {
+    let (site, runtime, encoder) = (site(), runtime(), encoder_with_queries());
+    let index = || {
+        siskin([
+            "index".as_ref(),
+            site.path().as_os_str(),
+            "--encoder".as_ref(),
+            encoder.path().as_os_str(),
+            "--runtime".as_ref(),
+            runtime.path().as_os_str(),
+        ])
+    };
+    let run = index();
+    assert_eq!(run.code, 0, "{run:?}");
+    let bundle = site.path().join("siskin");
+    let json = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(bundle.join(name)).unwrap()).unwrap()
+    };
+    let (manifest, of_page) = (json("siskin.json"), json("encoder/encoder.json"));
+    assert_eq!(of_page["queries_for"], manifest["encoder"]["id"]);
+    assert!(manifest["encoder"]["query_id"].is_string());
+    let network = |folder: PathBuf| fs::read(folder.join("model.onnx")).unwrap();
+    let own = network(encoder.path().to_owned());
+    let of_page = network(bundle.join("encoder"));
+    assert!(own.len() == of_page.len() && own != of_page);
+    assert_eq!(siskin(["verify".into(), bundle.clone()]).code, 0);
+
+    // The folder of the passages' encoder reads queries as the page does.
+    let ask = |extra: &[PathBuf]| {
+        let asked = ["share data", "--mode", "full", "--json"].map(PathBuf::from);
+        let arguments = ["search".into(), bundle.clone()].into_iter().chain(asked);
+        let run = siskin(arguments.chain(extra.iter().cloned()));
+        assert_eq!(run.code, 0, "{run:?}");
+        let answer: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        answer["results"].clone()
+    };
+    let given = ask(&["--encoder".into(), encoder.path().to_owned()]);
+    assert_eq!(ask(&[]), given);
+
+    fs::write(encoder.path().join("queries.safetensors"), "half").unwrap();
+    let refused = index();
+    assert_eq!(refused.code, 2, "{refused:?}");
+    let reason = "queries.safetensors is altered or cut short";
+    assert!(refused.stderr.contains(reason), "{refused:?}");
 }
 
 #[test]
