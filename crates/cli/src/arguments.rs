@@ -249,8 +249,8 @@ pub struct EvalArguments {
     /// Folder with the encoder [default: the one that came with siskin].
     #[arg(long, value_name = "DIR")]
     pub encoder: Option<PathBuf>,
-    /// Folder with the encoder that reads the queries of mode full: one that was distilled from --encoder
-    /// [default: as --encoder].
+    /// Folder with the encoder that reads the queries of mode full and baseline uhd: one that was distilled from
+    /// --encoder [default: as --encoder].
     #[arg(long, value_name = "DIR")]
     pub query_encoder: Option<PathBuf>,
     /// Folder with the encoder of the baselines dense and hybrid [default: as --encoder].

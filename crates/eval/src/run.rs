@@ -9,6 +9,7 @@ use siskin_core::bm25::Bm25;
 use siskin_core::build::BuildOptions;
 use siskin_core::encoded::{Encode, EncodedQuery};
 use siskin_core::error::Error as CoreError;
+use siskin_core::manifest::EncoderInfo;
 use siskin_core::page::Page;
 use siskin_core::search::{Mode, Query as EngineQuery, Scores};
 use siskin_encoder::store::Pooling;
@@ -80,7 +81,7 @@ pub struct Settings {
     pub baselines: Vec<Baseline>,
     /// Folder of the encoder whose codes are indexed; needed for `table`, `full` and `uhd`.
     pub encoder: Option<PathBuf>,
-    /// Folder of the encoder that reads the queries of `full`; `None` for the one above.
+    /// Folder of the encoder that reads the queries of `full` and `uhd`; `None` for the one above.
     pub query_encoder: Option<PathBuf>,
     /// Folder of the encoder of `dense` and `hybrid`; needed for these.
     pub baseline_encoder: Option<PathBuf>,
@@ -131,25 +132,18 @@ fn evaluate_modes(
         };
         return settings.modes.iter().map(words).collect();
     };
-    let encoder = open_encoder(settings.encoder.as_deref(), widest)?;
-    let reader = settings
-        .query_encoder
-        .as_ref()
-        .or(settings.encoder.as_ref());
-    let reader = reader.map(Encoder::open_for_queries).transpose()?;
-    let reader = reader.as_ref().unwrap_or(&encoder);
-    let info = encoder.info_read_by(reader)?;
+    let encoders = Encoders::open(settings, widest)?;
     let site = Site::encode(
         pages.to_vec(),
-        &encoder,
+        &encoders.passages,
         settings.cache.as_deref(),
         observer,
     )?;
     let engine = site
-        .read_by(info)
+        .read_by(encoders.info)
         .engine(settings.build.clone(), settings.lite)?;
     let queries = match settings.modes.contains(&Mode::Full) {
-        true => encode_queries(&dataset.queries, reader)?,
+        true => encode_queries(&dataset.queries, &encoders.queries)?,
         false => Vec::new(),
     };
     let evaluate = |&mode| evaluate_mode(dataset, &engine, mode, &queries, settings.code_shards);
@@ -311,13 +305,13 @@ fn code_scores(
     settings: &Settings,
     observer: &dyn Observer,
 ) -> Result<Vec<Vec<f64>>> {
-    let encoder = open_encoder(settings.encoder.as_deref(), Baseline::Uhd)?;
-    let cache = settings.cache.as_deref();
-    let encoded = collection::encode(pages, &encoder, Pooling::of_site(pages), cache, observer)?;
+    let encoders = Encoders::open(settings, Baseline::Uhd)?;
+    let (encoder, cache) = (&encoders.passages, settings.cache.as_deref());
+    let encoded = collection::encode(pages, encoder, Pooling::of_site(pages), cache, observer)?;
     let codes = UhdCodes::new(&encoded, pages);
     let bytes = codes.bytes_per_passage();
     observer.remark(&format!("uhd: {bytes:.1} bytes a passage"));
-    let queries = encode_queries(&dataset.queries, &encoder)?;
+    let queries = encode_queries(&dataset.queries, &encoders.queries)?;
     Ok(queries
         .par_iter()
         .map(|query| codes.scores(query))
@@ -331,9 +325,36 @@ fn ids(dataset: &Dataset) -> impl Iterator<Item = &str> {
         .map(|document| document.id.as_str())
 }
 
+/// The encoder whose codes are indexed and the one that reads queries for it.
+struct Encoders {
+    passages: Encoder,
+    queries: Encoder,
+    info: EncoderInfo,
+}
+
+impl Encoders {
+    fn open(settings: &Settings, system: impl fmt::Display) -> Result<Self> {
+        let passages = open_encoder(settings.encoder.as_deref(), &system)?;
+        let reader = settings.query_encoder.as_ref();
+        let reader = reader.or(settings.encoder.as_ref());
+        let reader = reader.map(Encoder::open_for_queries).transpose()?;
+        let queries = reader.ok_or_else(|| no_encoder(system))?;
+        let info = passages.info_read_by(&queries)?;
+        Ok(Self {
+            passages,
+            queries,
+            info,
+        })
+    }
+}
+
 fn open_encoder(folder: Option<&Path>, system: impl fmt::Display) -> Result<Encoder> {
-    let folder = folder.ok_or_else(|| Error::NoEncoder {
-        system: system.to_string(),
-    })?;
+    let folder = folder.ok_or_else(|| no_encoder(system))?;
     Ok(Encoder::open(folder)?)
+}
+
+fn no_encoder(system: impl fmt::Display) -> Error {
+    Error::NoEncoder {
+        system: system.to_string(),
+    }
 }

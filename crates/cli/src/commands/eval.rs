@@ -46,8 +46,10 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
     let asks_codes = baselines.contains(&Baseline::Uhd);
     let asks_network = asks_codes || modes.iter().any(|mode| *mode != Mode::Words);
     let asks_vectors = baselines.iter().any(|baseline| baseline.compares_vectors());
-    if arguments.query_encoder.is_some() && !modes.contains(&Mode::Full) {
-        bail!("--query-encoder reads the queries of mode full alone: add it to --mode");
+    if arguments.query_encoder.is_some() && !modes.contains(&Mode::Full) && !asks_codes {
+        bail!(
+            "--query-encoder reads the queries of mode full and baseline uhd alone: add one of them"
+        );
     }
     let own = arguments.encoder.as_deref();
     let dense = arguments.dense_encoder.as_deref().or(own);
