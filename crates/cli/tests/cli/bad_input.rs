@@ -6,8 +6,8 @@ use std::path::Path;
 use siskin_core::container::FORMAT_VERSION;
 
 use crate::support::{
-    copied_bundle, encoder, failure, file_named, folder, html, index_arguments, indexed_site,
-    names, siskin,
+    copied_bundle, encoder, encoder_copy, failure, file_named, folder, html, index_arguments,
+    indexed_site, names, siskin,
 };
 
 fn search_arguments<'a>(bundle: &'a Path, query: &'a str) -> [&'a str; 3] {
@@ -207,10 +207,7 @@ fn a_manifest_of_another_kind_or_version() {
 
 /// The released encoder under another name: other id, same network.
 fn renamed_encoder() -> tempfile::TempDir {
-    let copy = tempfile::tempdir().unwrap();
-    for name in ["model.onnx", "tokenizer.json", "rows.safetensors"] {
-        fs::copy(encoder().join(name), copy.path().join(name)).unwrap();
-    }
+    let copy = encoder_copy();
     let manifest = fs::read_to_string(encoder().join("encoder.json")).unwrap();
     let renamed = manifest.replacen("siskin-en", "siskin-xx", 1);
     assert_ne!(manifest, renamed);

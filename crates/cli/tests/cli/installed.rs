@@ -6,15 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::{Run, encoder, finished, folder, html, names, runtime};
-
-/// What the encoder's folder holds that indexing reads.
-const ENCODER_FILES: [&str; 4] = [
-    "encoder.json",
-    "model.onnx",
-    "rows.safetensors",
-    "tokenizer.json",
-];
+use crate::support::{ENCODER_FILES, Run, encoder, finished, folder, html, names, runtime};
 
 /// A folder with `bin/siskin` and nothing else.
 fn prefix() -> TempDir {

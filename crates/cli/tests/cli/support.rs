@@ -58,23 +58,21 @@ pub fn encoder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/siskin-en")
 }
 
-/// The released encoder with a norm's bias of its own for queries.
-pub fn encoder_with_queries() -> TempDir {
+/// What the encoder's folder holds that indexing reads.
+pub const ENCODER_FILES: [&str; 5] = [
+    "encoder.json",
+    "model.onnx",
+    "queries.safetensors",
+    "rows.safetensors",
+    "tokenizer.json",
+];
+
+/// A copy of the released encoder's folder, to be changed.
+pub fn encoder_copy() -> TempDir {
     let copy = tempfile::tempdir().unwrap();
-    let json = |bytes: &[u8]| -> serde_json::Value { serde_json::from_slice(bytes).unwrap() };
-    for name in ["model.onnx", "tokenizer.json", "rows.safetensors"] {
+    for name in ENCODER_FILES {
         fs::copy(encoder().join(name), copy.path().join(name)).unwrap();
     }
-    let header = br#"{"hidden.norm_bias":{"dtype":"F32","shape":[384],"data_offsets":[0,1536]}}"#;
-    let mut queries = (header.len() as u64).to_le_bytes().to_vec();
-    queries.extend(header);
-    queries.extend(0.05_f32.to_le_bytes().repeat(384));
-    let mut manifest = json(&fs::read(encoder().join("encoder.json")).unwrap());
-    manifest["files"]["queries.safetensors"] = serde_json::json!({
-        "bytes": queries.len(), "sha256": siskin_core::container::sha256_hex(&queries),
-    });
-    fs::write(copy.path().join("queries.safetensors"), queries).unwrap();
-    fs::write(copy.path().join("encoder.json"), manifest.to_string()).unwrap();
     copy
 }
 
