@@ -52,7 +52,7 @@ pub struct Args {
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Optimisation steps.
-    #[arg(long, default_value_t = 400)]
+    #[arg(long, default_value_t = 100)]
     pub steps: usize,
     /// Queries of a step, all of one collection.
     #[arg(long, default_value_t = 128)]
@@ -68,7 +68,7 @@ pub struct Settings {
     pub max_gradient_norm: f64,
     /// Weight of staying near the network as it is: token vectors' squared distance in parts of their variance, and
     /// 1 − cosine of query vectors.
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long, default_value_t = 2.0)]
     pub keep: f64,
     /// Weight of codes beside words, both as z-scores over a collection.
     #[arg(long, default_value_t = 1.8)]
@@ -89,7 +89,7 @@ pub struct Settings {
     #[arg(long, default_value_t = 150)]
     pub held_out: usize,
     /// Measure every so many steps.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 50)]
     pub measure_every: usize,
     /// Seed of every random choice.
     #[arg(long, default_value_t = 1)]
