@@ -43,10 +43,19 @@ impl QueryFiles {
             let values = read(folder, QUERIES_FILE)?;
             manifest.verify(QUERIES_FILE, &values)?;
             manifest.verify(MODEL_FILE, &files.model)?;
+            manifest.verify(TOKENIZER_FILE, &files.tokenizer)?;
             replace(&mut files.model, &values)?;
             files.manifest = files.manifest_of_queries(json);
         }
         Ok(files)
+    }
+
+    /// Opens the encoder that they are.
+    ///
+    /// # Errors
+    /// As [`Encoder::open_files`].
+    pub fn open(&self) -> Result<Encoder> {
+        Encoder::open_files(&self.manifest, &self.tokenizer, self.model.clone())
     }
 
     /// Their names and contents.

@@ -38,15 +38,16 @@ pub fn run(arguments: &IndexArguments) -> Result<Outcome> {
     let encoder = opened("opening the encoder", talk, || {
         Encoder::open(&settings.encoder)
     })?;
-    let reader = settings.reader();
-    let info = opened("opening the encoder of queries", talk, || {
-        encoder.info_read_by(&Encoder::open_for_queries(reader)?)
+    let (reader, info) = opened("opening the encoder of queries", talk, || {
+        let reader = QueryFiles::read(settings.reader())?;
+        let info = encoder.info_read_by(&reader.open()?)?;
+        Ok((reader, info))
     })?;
     let pages = std::mem::take(&mut site.pages);
     let built = build(pages, &encoder, info, &settings, talk)?;
     write(&built.bundle, &mut staging)?;
     if let Some(runtime) = &settings.runtime {
-        write_runtime(runtime, reader, &mut staging)?;
+        write_runtime(runtime, &reader, &mut staging)?;
     }
     let drop_in = settings.drop_in.as_ref();
     let receipt = staging.put_in_place(talk, || drop_in.map_or(Ok(()), DropIn::write))?;
@@ -282,16 +283,15 @@ fn write(bundle: &Bundle, staging: &mut Staging) -> Result<()> {
     staging.write(MANIFEST_FILE, bundle.manifest_json()?.as_bytes())
 }
 
-fn write_runtime(runtime: &Path, reader: &Path, staging: &mut Staging) -> Result<()> {
-    let encoder = QueryFiles::read(reader)?;
-    let engines = match runs_without_tract(&encoder.tokenizer, &encoder.model) {
+fn write_runtime(runtime: &Path, reader: &QueryFiles, staging: &mut Staging) -> Result<()> {
+    let engines = match runs_without_tract(&reader.tokenizer, &reader.model) {
         true => Engines::Small,
         false => Engines::All,
     };
     for (name, content) in resources::runtime_files(runtime, engines)? {
         staging.write(&name, &content)?;
     }
-    for (name, content) in encoder.iter() {
+    for (name, content) in reader.iter() {
         staging.write(&format!("{ENCODER_FOLDER}/{name}"), content)?;
     }
     Ok(())

@@ -118,9 +118,11 @@ fn refuse_unanswerable(bundle: &BundleFolder, engine: &mut Engine, query: &str) 
 pub(super) fn encoder(bundle: &BundleFolder, given: Option<&Path>) -> Result<Encoder> {
     let folder = given.map_or_else(|| bundle.encoder_folder(), Path::to_owned);
     let encoder = Encoder::open_for_queries(folder)?;
-    if encoder.manifest().queries_for.as_ref() != Some(&bundle.manifest.encoder.id) {
-        Manifest::check_encoder(&bundle.manifest, encoder.id())?;
-    }
+    let passages = &encoder.manifest().queries_for;
+    Manifest::check_encoder(
+        &bundle.manifest,
+        passages.as_deref().unwrap_or(encoder.id()),
+    )?;
     Ok(encoder)
 }
 
