@@ -9,6 +9,7 @@ use half::f16;
 use rayon::prelude::*;
 use serde::Deserialize;
 use siskin_core::container::sha256_hex;
+use siskin_encoder::QueryFiles;
 
 use crate::checkpoint::Bucket;
 use crate::init::cholesky;
@@ -118,7 +119,8 @@ impl Teacher {
             "{} has a bucket on another layer than its last, {last}: a student learns that one alone",
             folder.display()
         );
-        let network = siskin_lean::Network::read(onnx.into()).with_context(unfit)?;
+        let as_queries_are_read = QueryFiles::read(folder)?.model;
+        let network = siskin_lean::Network::read(as_queries_are_read.into()).with_context(unfit)?;
         let (dim, mean) = (manifest.dim, manifest.query_mean.len());
         let same = |head: &Head| head.weight.dims().last() == Some(&dim);
         ensure!(

@@ -66,8 +66,10 @@ impl Rewritten {
         for student in students {
             student.follow(&self.id)?;
         }
-        eprintln!("{} is now {}", self.folder.name(), self.id);
-        self.folder.finish()
+        let name = self.folder.name().to_owned();
+        self.folder.finish()?;
+        eprintln!("{name} is now {}", self.id);
+        Ok(())
     }
 }
 
@@ -81,13 +83,16 @@ impl Student {
     /// Reads the folder's manifest.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is none, or one of an encoder that reads queries for itself.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
-        Ok(Self {
-            manifest: Manifest::read(&path)?,
-            path,
-        })
+        let manifest = Manifest::read(&path)?;
+        ensure!(
+            manifest.queries_for.is_some(),
+            "{} reads queries for no other encoder: name students alone, encoders made by distil",
+            path.display()
+        );
+        Ok(Self { path, manifest })
     }
 
     /// Refuses one of another encoder.

@@ -143,6 +143,7 @@ fn negatives(args: &Args, collections: &[Collection]) -> Result<Vec<Negatives>> 
 fn paraphraser(args: &Args, base: &Base, device: &Device) -> Result<Option<Paraphraser>> {
     let settings = &args.settings;
     if !settings.paraphrases() {
+        ensure!(args.synonyms.is_none(), "--synonyms needs --swap-words");
         return Ok(None);
     }
     let vocabulary = vocabulary(base)?;

@@ -118,7 +118,8 @@ pub fn synonyms(path: &Path, tokenizer: &Tokenizer) -> Result<Near> {
             .context("expected a word, a tab and its synonyms")
             .with_context(place)?;
         let others = others.split_whitespace().map(pieces);
-        near.insert(pieces(word)?, others.collect::<Result<_>>()?);
+        let others = others.collect::<Result<Vec<_>>>()?;
+        near.entry(pieces(word)?).or_default().extend(others);
     }
     Ok(near)
 }

@@ -50,7 +50,8 @@ impl Vocabulary {
             .is_some_and(|text| text.starts_with("##"))
     }
 
-    /// The words of `pieces`, the first and the last (`[CLS]`, `[SEP]`) left out, a space between two.
+    /// The words of `pieces`, the first and the last (`[CLS]`, `[SEP]`) and what has no piece (`[UNK]`) left out, a space
+    /// between two.
     #[must_use]
     pub fn text(&self, pieces: &[u32]) -> String {
         let content = pieces.get(1..pieces.len().saturating_sub(1));
@@ -59,6 +60,7 @@ impl Vocabulary {
             let piece = self.texts.get(piece).map_or("", String::as_str);
             match piece.strip_prefix("##") {
                 Some(rest) => text.push_str(rest),
+                None if piece == "[UNK]" => {}
                 None => {
                     text.push(' ');
                     text.push_str(piece);
@@ -90,9 +92,10 @@ mod tests {
             (2, "abort"),
             (3, "##ed"),
             (4, "it"),
+            (5, "[UNK]"),
         ];
         let vocabulary = Vocabulary::of(pieces);
-        assert_eq!(vocabulary.text(&[0, 2, 3, 4, 1]), " aborted it");
+        assert_eq!(vocabulary.text(&[0, 2, 3, 5, 4, 1]), " aborted it");
         assert_eq!(vocabulary.text(&[0]), "");
         assert_eq!(vocabulary.words(3), [2]);
         assert!(vocabulary.continues(3) && !vocabulary.continues(9));

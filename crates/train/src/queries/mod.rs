@@ -10,7 +10,7 @@
 mod material;
 mod tuner;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
@@ -107,8 +107,13 @@ const STEPS_STREAM: u64 = 4_000_000_000;
 pub fn run(args: &Args) -> Result<()> {
     let settings = &args.settings;
     ensure!(
-        settings.batch_queries > 0 && settings.measure_every > 0,
-        "--batch-queries and --measure-every are 1 at least"
+        settings.batch_queries > 0 && settings.queries > 0 && settings.measure_every > 0,
+        "--batch-queries, --queries and --measure-every are 1 at least"
+    );
+    let names: HashSet<_> = args.pairs.iter().map(|folder| folder.file_name()).collect();
+    ensure!(
+        names.len() == args.pairs.len(),
+        "two folders of --pairs have the same name, by which their figures are kept: rename one"
     );
     ensure!(
         settings.temperature > 0.0 && (0.0..=1.0).contains(&settings.faded),
@@ -116,7 +121,11 @@ pub fn run(args: &Args) -> Result<()> {
     );
     let encoder = Encoder::open(&args.encoder)?;
     let base = Base::open(&args.base, &candle_core::Device::Cpu)?;
-    check_same_network(args, &base)?;
+    let quantization = match encoder.manifest().quantization {
+        siskin_encoder::Quantization::F32 => Quantization::F32,
+        siskin_encoder::Quantization::Int8 => Quantization::Int8,
+    };
+    check_same_network(args, &base, quantization)?;
     let students: Vec<Student> = args
         .students
         .iter()
@@ -129,16 +138,16 @@ pub fn run(args: &Args) -> Result<()> {
         .collect::<Result<_>>()?;
     let mut tuner = Tuner::new(&base, &encoder.manifest().query_mean, settings)?;
     let measured = train(&mut tuner, &material, settings)?;
-    let after = rewritten(args, &base, &tuner, &measured)?;
+    let after = rewritten(args, &base, quantization, &tuner, &measured)?;
     after.put_in_place(encoder.id(), students)
 }
 
 /// Refuses an encoder that was made of another network than `base`, or of one that training changed.
-fn check_same_network(args: &Args, base: &Base) -> Result<()> {
+fn check_same_network(args: &Args, base: &Base, quantization: Quantization) -> Result<()> {
     let path = args.encoder.join("model.onnx");
     let cannot = || format!("cannot read {}", path.display());
     let written = Written::read(&std::fs::read(&path).with_context(cannot)?)?;
-    let own = Written::read(&network(base, &base.weights)?)?;
+    let own = Written::read(&network(base, &base.weights, quantization)?)?;
     let other = own.floats_that_differ(&written);
     ensure!(
         other.as_ref().is_ok_and(Vec::is_empty),
@@ -150,14 +159,18 @@ fn check_same_network(args: &Args, base: &Base) -> Result<()> {
 }
 
 /// The ONNX file of the network without buckets.
-fn network(base: &Base, weights: &HashMap<String, Tensor>) -> Result<Vec<u8>> {
+fn network(
+    base: &Base,
+    weights: &HashMap<String, Tensor>,
+    quantization: Quantization,
+) -> Result<Vec<u8>> {
     onnx::write(&Network {
         weights,
         config: &base.config,
         buckets: &[],
         heads: &[],
         max_tokens: crate::base::MAX_TOKENS,
-        quantization: Quantization::Int8,
+        quantization,
     })
 }
 
@@ -165,7 +178,11 @@ fn network(base: &Base, weights: &HashMap<String, Tensor>) -> Result<Vec<u8>> {
 fn train(tuner: &mut Tuner, material: &[Material], settings: &Settings) -> Result<[Report; 2]> {
     let bar = progress_bar(settings.steps)?;
     let say = |step: usize, report: &Report| {
-        bar.suspend(|| eprintln!("step {step}: {}", Measured::mean(report.values())));
+        let measured = match report.is_empty() {
+            true => "nothing is held out: a collection needs ten queries".to_owned(),
+            false => Measured::mean(report.values()).to_string(),
+        };
+        bar.suspend(|| eprintln!("step {step}: {measured}"));
     };
     let before = tuner.measure(material)?;
     say(0, &before);
@@ -201,11 +218,12 @@ fn drawn<'m>(material: &'m [Material], random: &mut Random) -> &'m Material {
 fn rewritten(
     args: &Args,
     base: &Base,
+    quantization: Quantization,
     tuner: &Tuner,
     [before, after]: &[Report; 2],
 ) -> Result<Rewritten> {
-    let untuned = Written::read(&network(base, &base.weights)?)?;
-    let tuned = Written::read(&network(base, &tuner.weights())?)?;
+    let untuned = Written::read(&network(base, &base.weights, quantization)?)?;
+    let tuned = Written::read(&network(base, &tuner.weights(), quantization)?)?;
     let changed = tuned.floats_that_differ(&untuned)?;
     let bytes = serialize(changed.iter().map(|(name, values)| (name, values)), None)?;
     let made =
