@@ -9,6 +9,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use siskin_core::container::sha256_hex;
 use siskin_core::search::Mode;
 use siskin_eval::beir::{self, Dataset};
 use siskin_eval::collection::Observer;
@@ -151,4 +152,54 @@ fn all_systems_answer_and_a_second_run_takes_its_codes_from_the_cache() {
     assert!(first.0.into_inner() > dataset.documents.len());
     assert_eq!(evaluate(&dataset, &settings, &second).unwrap(), report);
     assert_eq!(second.0.into_inner(), 0);
+}
+
+/// A copy of the released encoder whose network says nothing of use while it reads queries.
+fn encoder_that_misreads_queries() -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    let released = root().join("models/siskin-en");
+    for name in ["model.onnx", "rows.safetensors", "tokenizer.json"] {
+        std::fs::copy(released.join(name), copy.path().join(name)).unwrap();
+    }
+    let header = br#"{"hidden.norm_bias":{"dtype":"F32","shape":[384],"data_offsets":[0,1536]}}"#;
+    let mut values = (header.len() as u64).to_le_bytes().to_vec();
+    values.extend(header);
+    values.extend([9.0_f32, -9.0].map(f32::to_le_bytes).concat().repeat(192));
+    let json = std::fs::read(released.join("encoder.json")).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    manifest["files"]["queries.safetensors"] =
+        serde_json::json!({"bytes": values.len(), "sha256": sha256_hex(&values)});
+    std::fs::write(copy.path().join("queries.safetensors"), values).unwrap();
+    std::fs::write(copy.path().join("encoder.json"), manifest.to_string()).unwrap();
+    copy
+}
+
+#[test]
+fn queries_and_no_passages_are_read_by_what_an_encoder_has_for_queries() {
+    let dataset = short_hatchet();
+    let means = |encoder: PathBuf| {
+        let settings = Settings {
+            modes: vec![Mode::Table, Mode::Full],
+            baselines: vec![Baseline::Uhd, Baseline::Dense],
+            baseline_encoder: Some(encoder.clone()),
+            encoder: Some(encoder),
+            ..Settings::default()
+        };
+        let report = evaluate(&dataset, &settings, &Counter::default()).unwrap();
+        let systems = report.systems.iter();
+        systems.map(|s| s.mean().ndcg_at_10).collect::<Vec<_>>()
+    };
+    let misread = encoder_that_misreads_queries();
+    let (released, misread) = (
+        means(root().join("models/siskin-en")),
+        means(misread.path().to_owned()),
+    );
+    let lost: Vec<_> = released.iter().zip(&misread).map(|(a, b)| a - b).collect();
+    let [table, full, dense_or_uhd @ ..] = lost.as_slice() else {
+        panic!("{lost:?}");
+    };
+    assert_eq!(*table, 0.0);
+    assert!(*full > 0.02, "{lost:?}");
+    // The baseline of vectors is the network itself, which stays as it is.
+    assert!(dense_or_uhd[0] > 0.2 && dense_or_uhd[1] == 0.0, "{lost:?}");
 }
