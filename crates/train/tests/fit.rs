@@ -260,6 +260,10 @@ fn rows_that_are_missing_or_of_another_network_are_refused() -> Result<()> {
         "are probabilities",
     );
     refused("--buckets 2:24:2 --words 1", "--words needs");
+    refused(
+        "--buckets 2:24:2 --synonyms SYNONYMS",
+        "--synonyms needs --swap-words",
+    );
     std::fs::write(bench.path("synonyms.tsv"), "cat\tdog\nhen bee\n")?;
     refused(
         "--buckets 2:24:2 --swap-words 1 --synonyms SYNONYMS",

@@ -97,7 +97,18 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
         assert_eq!(Encoder::open(path("zoo")).unwrap().id(), before.id());
     };
     refused("--steps 1 --batch-queries 0", "--batch-queries");
+    refused("--steps 1 --queries 0", "--queries");
     refused("--steps 1 --faded 1.5", "--faded a share");
+    let animals = path("animals").display().to_string();
+    refused(
+        &format!("--steps 1 --pairs {animals} {animals}"),
+        "the same name",
+    );
+    let zoo = path("zoo").display().to_string();
+    refused(
+        &format!("--steps 1 --students {zoo}"),
+        "for no other encoder",
+    );
     refused("--steps 5 --learning-rate 1e30", "lower");
     std::fs::create_dir(path("student"))?;
     let mut manifest = json_of(&path("zoo/encoder.json"))?;
