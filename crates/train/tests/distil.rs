@@ -197,6 +197,7 @@ fn teachers_that_are_not_what_they_say_are_refused() -> Result<()> {
     });
     bench.alter("teacher/encoder.json", |json| {
         json["dim"] = 12.into();
+        json["query_mean"] = vec![0.0; 12].into();
     });
     let error = bench.error("--out @student");
     assert!(error.contains("promises vectors of 12"), "{error}");

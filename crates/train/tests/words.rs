@@ -112,7 +112,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
                 path("good.txt").display(),
                 zoo.display()
             ),
-            "reads queries for no encoder",
+            "reads queries for no other encoder",
         ),
         (
             format!("--words {}", path("whole.txt").display()),

@@ -97,7 +97,7 @@ impl Student {
 
     /// Refuses one of another encoder.
     fn check(&self, ids: &[&str]) -> Result<()> {
-        let of = self.manifest.queries_for.as_deref().unwrap_or("no encoder");
+        let of = self.manifest.queries_for.as_deref().unwrap_or_default();
         ensure!(
             ids.contains(&of),
             "{} reads queries for {of:.12}, not for the encoder that is rewritten",
