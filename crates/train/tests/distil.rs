@@ -133,6 +133,30 @@ fn a_student_comes_near_its_teacher_and_goes_on_where_it_stopped() -> Result<()>
 }
 
 #[test]
+fn a_student_learns_how_its_teacher_reads_queries() -> Result<()> {
+    let bench = Bench::new()?;
+    let held_out = |out: &str| {
+        bench.distil(&format!("--out @{out} --steps 10"))?;
+        let metrics = std::fs::read_to_string(bench.path(out).join("metrics.jsonl"))?;
+        let last: Value = serde_json::from_str(metrics.lines().last().unwrap_or_default())?;
+        Ok::<_, anyhow::Error>(last["held_out"].clone())
+    };
+    let before = held_out("passages")?;
+    let header = br#"{"hidden.norm_bias":{"dtype":"F32","shape":[8],"data_offsets":[0,32]}}"#;
+    let mut values = (header.len() as u64).to_le_bytes().to_vec();
+    values.extend(header);
+    values.extend([3.0_f32, -3.0].map(f32::to_le_bytes).concat().repeat(4));
+    std::fs::write(bench.path("teacher/queries.safetensors"), &values)?;
+    bench.alter("teacher/encoder.json", |json| {
+        json["files"]["queries.safetensors"] = serde_json::json!({
+            "bytes": values.len(), "sha256": siskin_core::container::sha256_hex(&values),
+        });
+    });
+    assert_ne!(held_out("queries")?, before);
+    Ok(())
+}
+
+#[test]
 fn a_student_is_exported_as_an_encoder_of_queries() -> Result<()> {
     let bench = Bench::new()?;
     bench.distil("--out @student")?;

@@ -2,6 +2,7 @@
 
 mod tiny;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -9,8 +10,10 @@ use candle_core::Device;
 use clap::Parser;
 use siskin_train::base::Base;
 use siskin_train::checkpoint::Checkpoint;
+use siskin_train::fit::paraphrase::synonyms;
 use siskin_train::fit::static_queries::StaticRows;
 use siskin_train::fit::{self, Args};
+use siskin_train::tokenize::Tokenizer;
 use siskin_train::{measure, mine};
 
 #[derive(Parser)]
@@ -243,6 +246,18 @@ fn without_their_losses_heads_stay_and_a_run_still_resumes() -> Result<()> {
     let same =
         bench.file("begun", "heads.safetensors")? == bench.file("out", "heads.safetensors")?;
     assert!(same, "weights, biases and learned rarity");
+    Ok(())
+}
+
+#[test]
+fn synonyms_of_several_lines_add_up() -> Result<()> {
+    let bench = Bench::new()?;
+    let path = bench.path("synonyms.tsv");
+    std::fs::write(&path, "cat\tdog\nelk\tyak\ncat\tyak dog\n")?;
+    let tokenizer = Tokenizer::open(&bench.path("base/tokenizer.json"), 16)?;
+    let near = synonyms(&path, &tokenizer)?;
+    let counts: BTreeSet<usize> = near.values().map(Vec::len).collect();
+    assert_eq!((near.len(), counts), (2, BTreeSet::from([1, 3])));
     Ok(())
 }
 

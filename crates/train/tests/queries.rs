@@ -9,13 +9,19 @@ use clap::Parser;
 use serde_json::{Value, json};
 use siskin_core::encoded::Encode as _;
 use siskin_encoder::{Encoder, Engine, QueryFiles};
-use siskin_train::queries;
+use siskin_train::{export, queries};
 
 #[derive(Parser)]
 #[command(args_override_self = true)]
 struct Queries {
     #[command(flatten)]
     args: queries::Args,
+}
+
+#[derive(Parser)]
+struct Export {
+    #[command(flatten)]
+    args: export::Args,
 }
 
 fn run(folder: &Path, options: &str) -> Result<()> {
@@ -81,6 +87,27 @@ fn queries_are_read_otherwise_and_passages_as_before() -> Result<()> {
     let id = after.id().to_owned();
     run(folder.path(), "--steps 20")?;
     assert_eq!(Encoder::open(&zoo)?.id(), id, "the same again");
+    Ok(())
+}
+
+#[test]
+fn an_encoder_of_32_bit_weights_gets_them_too() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    tiny::write_base(&folder.path().join("base"))?;
+    tiny::write_encoder(folder.path())?;
+    let line = format!(
+        "export --base {} --checkpoint {} --rows {} --out {} --quantization f32",
+        path("base"),
+        path("zoo.work/checkpoint"),
+        path("zoo.work/rows.safetensors"),
+        path("zoo")
+    );
+    export::run(&Export::try_parse_from(line.split_whitespace())?.args)?;
+    run(folder.path(), "--steps 5")?;
+    let (zoo, text) = (path("zoo"), "cat dog elk");
+    let own = Encoder::open(&zoo)?.encode(text)?.hidden;
+    assert_ne!(Encoder::open_for_queries(&zoo)?.encode(text)?.hidden, own);
     Ok(())
 }
 

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{failure, siskin};
+use crate::support::{failure, query_encoder, siskin};
 
 fn dataset() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/beir/hatchet-docs")
@@ -37,4 +37,27 @@ fn a_split_that_does_not_exist_is_an_error() {
         error.contains("has no qrels/moon.tsv; its splits: dev"),
         "{error}"
     );
+}
+
+#[test]
+fn a_reader_of_queries_that_nothing_asks_is_an_error() {
+    let (dataset, reader) = (dataset(), query_encoder());
+    let eval = |asked: [&str; 2]| {
+        let [dataset, reader] = [&dataset, &reader].map(|path| path.to_str().unwrap());
+        failure([
+            "eval",
+            dataset,
+            "--query-encoder",
+            reader,
+            asked[0],
+            asked[1],
+        ])
+    };
+    for asked in [["--mode", "table"], ["--baseline", "dense"]] {
+        let error = eval(asked);
+        assert!(
+            error.contains("of mode full and baseline uhd alone"),
+            "{error}"
+        );
+    }
 }
