@@ -253,10 +253,9 @@ pub struct Ranking {
     pub pairs: f32,
     /// Shards of codes that a query without the network fetches: those of the best pages of the first
     /// stage. All their pages are candidates of the second; where they hold fewer than 50 pages, more are
-    /// fetched.
+    /// fetched. A build is given the number for long pages, and takes up to twice as many where pages are short.
     pub code_shards: usize,
-    /// Shards of codes that a query of mode `full` fetches, chosen alike. A build is given the number for
-    /// long pages, and takes up to twice as many where pages are short.
+    /// Shards of codes that a query of mode `full` fetches, chosen alike.
     pub code_shards_in_full: usize,
     /// Weights without a network.
     pub table: Weights,

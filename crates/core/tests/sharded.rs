@@ -431,19 +431,26 @@ fn a_question_takes_three_rounds() {
 }
 
 #[test]
-fn where_pages_are_short_full_leaves_out_rows_and_takes_more_shards_of_codes() {
+fn where_pages_are_short_questions_take_more_shards_of_codes_and_full_leaves_out_rows() {
     let pages = |passages: usize| -> Vec<PageWords> {
         let page = |page: usize| (0..passages).map(|i| vec![(page + i) % 8]).collect();
         (0..4).map(page).collect()
     };
     let of = |bundle: Bundle| {
         let ranking = bundle.manifest.ranking;
-        (ranking.rows_in_full, ranking.code_shards_in_full)
+        let shards = (ranking.code_shards, ranking.code_shards_in_full);
+        (ranking.rows_in_full, shards)
     };
     let own = |passages| of(bundle(&pages(passages), tiny_shards()).unwrap());
-    assert_eq!([2, 6, 9].map(own), [(0.0, 24), (0.4, 18), (0.8, 12)]);
+    assert_eq!(
+        [2, 6, 9].map(own),
+        [(0.0, (12, 24)), (0.4, (9, 18)), (0.8, (6, 12))]
+    );
     let read_by = |smaller| of(bundle_read_by(&pages(2), "another", smaller).unwrap());
-    assert_eq!([false, true].map(read_by), [(0.0, 24), (0.8, 24)]);
+    assert_eq!(
+        [false, true].map(read_by),
+        [(0.0, (12, 24)), (0.8, (12, 24))]
+    );
 }
 
 #[test]
@@ -471,14 +478,14 @@ fn full_takes_more_shards_of_codes_than_table_unless_the_bundle_is_older() {
     let engine = loaded(&site());
     assert_eq!(
         [Mode::Table, Mode::Full].map(|mode| engine.code_shards(mode)),
-        [6, 24]
+        [12, 24]
     );
     let older = changed_manifest(|json| {
         let ranking = json["ranking"].as_object_mut().unwrap();
         ranking.remove("code_shards_in_full").unwrap();
     });
     let engine = Engine::new(older.unwrap());
-    assert_eq!(engine.code_shards(Mode::Full), 6);
+    assert_eq!(engine.code_shards(Mode::Full), 12);
 }
 
 #[test]

@@ -27,7 +27,7 @@ const MAX_QUERIES: usize = 400;
 /// Sets one parameter.
 type Set = fn(&mut BuildOptions, f32);
 
-/// Name, values to try, and how a value is set. Where pages are short, a build doubles the shards of codes in `full`
+/// Name, values to try, and how a value is set. Where pages are short, a build doubles the shards of codes
 /// and leaves out the rows, whatever is set.
 const SWEEPS: [(&str, &[f32], Set); 26] = [
     (

@@ -320,8 +320,10 @@ impl Builder {
             ranking.rows_in_full *= length;
         }
         // Short pages are many in a shard, but words tell less well which.
-        let more = (1.0 - length) * ranking.code_shards_in_full as f32;
-        ranking.code_shards_in_full = ranking.code_shards_in_full.saturating_add(more as usize);
+        for shards in [&mut ranking.code_shards, &mut ranking.code_shards_in_full] {
+            let more = (1.0 - length) * *shards as f32;
+            *shards = shards.saturating_add(more as usize);
+        }
         let manifest = Manifest {
             format: FORMAT_VERSION,
             generator: generator(),
