@@ -154,7 +154,8 @@ fn pages_of_many_shards() -> Bundle {
 
 #[test]
 fn a_filter_that_leaves_few_pages_of_each_shard_fetches_twice_the_shards_at_most() {
-    let bundle = pages_of_many_shards();
+    let mut bundle = pages_of_many_shards();
+    bundle.manifest.ranking.code_shards = 6;
     let fetched = |query: &Query<'_>| {
         let mut engine = Engine::new(bundle.manifest.clone());
         let mut codes = 0;
