@@ -22,11 +22,18 @@ const FEWEST_LISTED_PAGES: usize = 16;
 pub(crate) const MOST_LISTED_PAGES: usize = 64;
 /// The upper bound for frequent words, of which most queries are made.
 pub(crate) const MOST_LISTED_PAGES_OF_FREQUENT_WORDS: usize = 128;
+/// The upper bound for pages that neighbours lend to a word.
+const MOST_LENT_PAGES: usize = 128;
 /// What UHD counts in a word's list against the static row, both in deviations.
 const UHD_SHARE: f32 = 0.5;
-/// Neighbours of a word, and how alike they must be (cosine of static rows).
+/// Neighbours of a word, …
 const NEIGHBOURS: usize = 4;
+/// … those of a word that the site never uses, …
+const NEIGHBOURS_OF_FOREIGN_WORDS: usize = 8;
+/// … and how alike they must be (cosine of static rows), unless a thesaurus names them.
 const MIN_SIMILARITY: f32 = 0.4;
+/// What a thesaurus adds to the cosine of a synonym.
+const SYNONYM_BONUS: f32 = 0.6;
 /// Queries whose scores tell how a site's scores spread.
 pub(crate) const SAMPLED_QUERIES: usize = 64;
 
@@ -213,9 +220,22 @@ impl<'a> Site<'a> {
     }
 }
 
+/// A word of the site that is near another one in meaning.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Neighbour<'a> {
+    /// As it is written, …
+    pub(crate) word: &'a str,
+    /// … and its term.
+    pub(crate) term: &'a str,
+    /// How near it is: above 0, at most 1. The cosine of static rows, more if a thesaurus names it.
+    pub(crate) similarity: f32,
+}
+
 /// Words of a site among which neighbours are sought, the most frequent first.
 pub(crate) struct Neighbourhood<'a> {
     words: Vec<(&'a str, &'a str)>,
+    /// Per term the place of its most frequent word.
+    places: HashMap<&'a str, usize>,
     nearest: Nearest,
 }
 
@@ -223,52 +243,106 @@ impl<'a> Neighbourhood<'a> {
     /// `words` as they are written, each with its term and its row.
     pub(crate) fn new(words: Vec<(&'a str, &'a str, Vec<f32>)>) -> Self {
         let nearest = Nearest::new(words.iter().map(|(_, _, row)| row.clone()).collect());
-        let words = words.into_iter().map(|(word, term, _)| (word, term));
+        let words: Vec<(&str, &str)> = words
+            .into_iter()
+            .map(|(word, term, _)| (word, term))
+            .collect();
+        let mut places = HashMap::new();
+        for (place, (_, term)) in words.iter().enumerate() {
+            places.entry(*term).or_insert(place);
+        }
         Self {
-            words: words.collect(),
+            words,
+            places,
             nearest,
         }
     }
 
-    /// The words nearest to a row, other than forms of `term`: as they are written, with their
-    /// term and cosine.
-    pub(crate) fn of(&self, row: &[f32], term: &str) -> Vec<(&'a str, &'a str, f32)> {
-        let near = self.nearest.of(row, 3 * NEIGHBOURS).into_iter();
-        let near = near.filter(|&(_, similarity)| similarity >= MIN_SIMILARITY);
-        let mut seen = vec![term];
-        let mut neighbours = Vec::new();
-        for (at, similarity) in near {
-            let (word, other) = self.words[at];
-            if !seen.contains(&other) && neighbours.len() < NEIGHBOURS {
-                seen.push(other);
-                neighbours.push((word, other, similarity));
+    /// The words nearest to a row, other than forms of `term`, nearest first.
+    pub(crate) fn of(&self, row: &[f32], term: &str) -> Vec<Neighbour<'a>> {
+        self.distinct(self.alike(row, NEIGHBOURS), term, NEIGHBOURS)
+    }
+
+    /// Those of a word that the site never uses, by its row and by `synonyms`: terms, each with what a thesaurus says of
+    /// it, above 0 and at most 1.
+    pub(crate) fn of_foreign(&self, row: &[f32], synonyms: &[(String, f32)]) -> Vec<Neighbour<'a>> {
+        let mut near = self.alike(row, NEIGHBOURS_OF_FOREIGN_WORDS);
+        for (term, nearness) in synonyms {
+            if let Some(&place) = self.places.get(term.as_str()) {
+                let cosine = self.nearest.cosine(row, place).max(0.0);
+                near.push((place, (cosine + SYNONYM_BONUS * nearness).min(1.0)));
+            }
+        }
+        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        self.distinct(near, "", NEIGHBOURS_OF_FOREIGN_WORDS)
+    }
+
+    /// Places of words that are alike enough, nearest first; more than `count`, since some are forms of one word.
+    fn alike(&self, row: &[f32], count: usize) -> Vec<(usize, f32)> {
+        let mut near = self.nearest.of(row, 3 * count);
+        near.retain(|&(_, similarity)| similarity >= MIN_SIMILARITY);
+        near
+    }
+
+    /// The first `count` of different terms, `term` aside.
+    fn distinct(&self, near: Vec<(usize, f32)>, term: &str, count: usize) -> Vec<Neighbour<'a>> {
+        let mut neighbours: Vec<Neighbour<'_>> = Vec::new();
+        for (place, similarity) in near {
+            let (word, other) = self.words[place];
+            let is_new = other != term && neighbours.iter().all(|known| known.term != other);
+            if is_new && neighbours.len() < count {
+                neighbours.push(Neighbour {
+                    word,
+                    term: other,
+                    similarity,
+                });
             }
         }
         neighbours
     }
 }
 
+/// `row` with `share` of it towards `others`, each by its weight; as long as it was.
+pub(crate) fn drawn(row: &[f32], others: &[(Vec<f32>, f32)], share: f32) -> Vec<f32> {
+    let mut target = vec![0.0; row.len()];
+    for (other, weight) in others {
+        let weight = weight / length(other).max(f32::MIN_POSITIVE);
+        for (sum, value) in target.iter_mut().zip(other) {
+            *sum += weight * value;
+        }
+    }
+    let target_length = length(&target);
+    if target_length <= 0.0 {
+        return row.to_vec();
+    }
+    let scale = share * length(row) / target_length;
+    let values = row.iter().zip(&target);
+    values
+        .map(|(own, target)| (1.0 - share) * own + scale * target)
+        .collect()
+}
+
 /// The postings that neighbours lend to a word which the site never uses: per page the largest of
-/// their scores times `weight` times their cosine.
+/// their scores times `weight` times how near they are.
 pub(crate) fn lent_postings(
-    neighbours: &[(&str, &str, f32)],
+    neighbours: &[Neighbour<'_>],
     weight: f32,
     pages: usize,
     postings: impl Fn(&str) -> Option<PageList>,
 ) -> PageList {
     let mut scores: HashMap<u32, f32> = HashMap::new();
-    for (_, term, similarity) in neighbours {
-        let Some(list) = postings(term) else {
+    for neighbour in neighbours {
+        let Some(list) = postings(neighbour.term) else {
             continue;
         };
         for (page, score) in list.scores() {
             let best = scores.entry(page).or_default();
-            *best = best.max(weight * similarity * score);
+            *best = best.max(weight * neighbour.similarity * score);
         }
     }
     let mut scores: Vec<(u32, f32)> = scores.into_iter().collect();
     scores.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    scores.truncate(listed_pages(pages, MOST_LISTED_PAGES));
+    scores.truncate(listed_pages(pages, MOST_LENT_PAGES));
     PageList::of_scores(scores)
 }
 
@@ -303,4 +377,82 @@ fn add(sum: &mut [f32], row: &[f32]) {
 
 fn length(vector: &[f32]) -> f32 {
     vector.iter().map(|value| value * value).sum::<f32>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn neighbourhood() -> Neighbourhood<'static> {
+        Neighbourhood::new(vec![
+            ("error", "error", vec![0.8, 0.6]),
+            ("errors", "error", vec![0.9, 0.3]),
+            ("faulty", "faulti", vec![1.0, 0.1]),
+            ("crack", "crack", vec![0.1, -1.0]),
+        ])
+    }
+
+    fn terms(near: &[Neighbour<'_>]) -> Vec<&'static str> {
+        let all = ["error", "faulti", "crack"];
+        let named = |near: &Neighbour<'_>| all.into_iter().find(|term| *term == near.term);
+        near.iter().filter_map(named).collect()
+    }
+
+    #[test]
+    fn neighbours_are_near_each_term_once_and_no_form_of_the_word() {
+        let neighbourhood = neighbourhood();
+        let near = neighbourhood.of(&[1.0, 0.0], "fault");
+        assert_eq!(terms(&near), ["faulti", "error"]);
+        assert_eq!(near[1].word, "errors");
+        assert_eq!(terms(&neighbourhood.of(&[1.0, 0.0], "faulti")), ["error"]);
+    }
+
+    #[test]
+    fn a_synonym_stands_before_words_that_are_only_alike_and_need_not_be_alike_at_all() {
+        let synonyms = [
+            ("error".to_owned(), 1.0),
+            ("crack".to_owned(), 0.5),
+            ("flaw".to_owned(), 1.0),
+        ];
+        let near = neighbourhood().of_foreign(&[1.0, 0.0], &synonyms);
+        assert_eq!(terms(&near), ["error", "faulti", "crack"]);
+        assert_eq!((near[0].word, near[0].similarity), ("error", 1.0));
+        let crack = 0.1 / 1.01_f32.sqrt() + SYNONYM_BONUS * 0.5;
+        assert!((near[2].similarity - crack).abs() < 1e-6, "{near:?}");
+        assert_eq!(
+            terms(&neighbourhood().of_foreign(&[-1.0, 0.0], &[])),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn a_row_is_drawn_towards_others_by_their_weight_whatever_their_length() {
+        let others = [(vec![0.0, 9.0], 1.0), (vec![0.0, -0.1], 0.5)];
+        let row = drawn(&[2.0, 0.0], &others, 0.25);
+        assert!(
+            (row[0] - 1.5).abs() < 1e-6 && (row[1] - 0.5).abs() < 1e-6,
+            "{row:?}"
+        );
+        assert_eq!(drawn(&[2.0, 0.0], &[], 0.25), [2.0, 0.0]);
+    }
+
+    #[test]
+    fn neighbours_lend_their_best_score_times_how_near_they_are() {
+        let list = |term: &str| match term {
+            "error" => Some(PageList::of_scores(vec![(0, 4.0), (1, 2.0)])),
+            _ => Some(PageList::of_scores(vec![(1, 4.0)])),
+        };
+        let near = neighbourhood().of_foreign(&[1.0, 0.0], &[("error".to_owned(), 1.0)]);
+        let lent = lent_postings(&near, 0.5, 2, list);
+        let mut scores: Vec<(u32, f32)> = lent.scores().collect();
+        scores.sort_by_key(|(page, _)| *page);
+        assert_eq!(
+            scores.iter().map(|(page, _)| *page).collect::<Vec<_>>(),
+            [0, 1]
+        );
+        assert!(
+            scores.iter().all(|(_, score)| (score - 2.0).abs() < 0.2),
+            "{scores:?}"
+        );
+    }
 }

@@ -253,6 +253,11 @@ impl Nearest {
         Self { rows, signs }
     }
 
+    /// The cosine of `row` and the one at `place`.
+    pub(crate) fn cosine(&self, row: &[f32], place: usize) -> f32 {
+        cosine(row, &self.rows[place])
+    }
+
     /// The `count` nearest rows with their cosine, if above 0; nearest first.
     pub(crate) fn of(&self, row: &[f32], count: usize) -> Vec<(usize, f32)> {
         let signs = sign_words(row);
@@ -324,6 +329,7 @@ mod tests {
             generic: vec![vec![vec![], vec![(7, 1.0)], vec![]]],
             alone: vec![vec![vec![], vec![(8, 1.0)], vec![]]],
             words: BTreeMap::new(),
+            synonyms: BTreeMap::new(),
         }
     }
 

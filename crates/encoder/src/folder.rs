@@ -5,7 +5,8 @@ use std::path::Path;
 use siskin_core::rows::{GenericRows, PassagePooling};
 
 use crate::error::{EncoderError, Result};
-use crate::manifest::{MANIFEST_FILE, MODEL_FILE, ROWS_FILE, TOKENIZER_FILE};
+use crate::manifest::{MANIFEST_FILE, MODEL_FILE, ROWS_FILE, SYNONYMS_FILE, TOKENIZER_FILE};
+use crate::synonyms;
 use crate::{Encoder, Engine, rows};
 
 impl Encoder {
@@ -34,14 +35,18 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// What the encoder knows of every word piece.
+    /// What the encoder knows of words and of every word piece.
     ///
     /// # Errors
-    /// When the encoder was not opened from a folder or has no rows, or when they are altered;
+    /// When the encoder was not opened from a folder or has no rows, or when they or its synonyms are altered;
     /// [`EncoderError::QueriesOnly`] for one that was distilled to read queries.
     pub fn generic_rows(&self) -> Result<GenericRows> {
         self.check_reads_passages()?;
-        rows::generic_rows(&self.read_rows()?, &self.manifest)
+        let mut rows = rows::generic_rows(&self.read_listed(ROWS_FILE)?, &self.manifest)?;
+        if self.manifest.find(SYNONYMS_FILE).is_some() {
+            rows.synonyms = synonyms::read(&self.read_listed(SYNONYMS_FILE)?)?;
+        }
+        Ok(rows)
     }
 
     /// How the encoder wants passages pooled; the plain mean for an encoder without rows.
@@ -52,17 +57,18 @@ impl Encoder {
         if self.manifest.find(ROWS_FILE).is_none() {
             return Ok(PassagePooling::default());
         }
-        rows::passage_pooling(&self.read_rows()?, &self.manifest)
+        rows::passage_pooling(&self.read_listed(ROWS_FILE)?, &self.manifest)
     }
 
-    fn read_rows(&self) -> Result<Vec<u8>> {
+    /// A file of the folder that the manifest lists, verified.
+    fn read_listed(&self, name: &str) -> Result<Vec<u8>> {
         let missing = || EncoderError::MissingFile {
-            file: ROWS_FILE.to_owned(),
+            file: name.to_owned(),
         };
         let folder = self.folder.as_deref().ok_or_else(missing)?;
-        self.manifest.find(ROWS_FILE).ok_or_else(missing)?;
-        let bytes = read(folder, ROWS_FILE)?;
-        self.manifest.verify(ROWS_FILE, &bytes)?;
+        self.manifest.find(name).ok_or_else(missing)?;
+        let bytes = read(folder, name)?;
+        self.manifest.verify(name, &bytes)?;
         Ok(bytes)
     }
 }

@@ -29,6 +29,8 @@ mod query;
 mod rows;
 #[cfg(not(target_family = "wasm"))]
 pub mod store;
+#[cfg(not(target_family = "wasm"))]
+pub mod synonyms;
 #[cfg(feature = "tract")]
 mod tokens;
 #[cfg(feature = "tract")]
@@ -37,8 +39,8 @@ mod tract;
 pub use engine::Engine;
 pub use error::{EncoderError, Result};
 pub use manifest::{
-    Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, QUERIES_FILE, Quantization,
-    ROWS_FILE, TOKENIZER_FILE,
+    Bucket, FORMAT, FileEntry, MANIFEST_FILE, MODEL_FILE, Manifest, OPTIONAL_FILES, QUERIES_FILE,
+    Quantization, ROWS_FILE, SYNONYMS_FILE, TOKENIZER_FILE,
 };
 pub use pool::{mean_pool, passage_pool, span_pool};
 #[cfg(not(target_family = "wasm"))]

@@ -20,6 +20,10 @@ pub const MODEL_FILE: &str = "model.onnx";
 pub const ROWS_FILE: &str = "rows.safetensors";
 /// Name of what the network has instead while it reads queries; an encoder may lack it.
 pub const QUERIES_FILE: &str = "queries.safetensors";
+/// Name of what a thesaurus says of words; an encoder may lack it.
+pub const SYNONYMS_FILE: &str = "synonyms.txt";
+/// The files that an encoder may lack.
+pub const OPTIONAL_FILES: [&str; 3] = [ROWS_FILE, QUERIES_FILE, SYNONYMS_FILE];
 
 /// How the weights of the network are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

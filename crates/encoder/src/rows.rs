@@ -26,7 +26,7 @@ use crate::manifest::{Manifest, ROWS_FILE};
 /// The dimensions of one piece with their weights, strongest first.
 type Row = Vec<(u32, f32)>;
 
-/// Reads everything but the pooling.
+/// Reads everything but the pooling; synonyms are in a file of their own.
 pub(crate) fn generic_rows(bytes: &[u8], manifest: &Manifest) -> Result<GenericRows> {
     let tensors = open(bytes)?;
     let scales = f16s(&tensors, "static_scale")?;
@@ -41,6 +41,7 @@ pub(crate) fn generic_rows(bytes: &[u8], manifest: &Manifest) -> Result<GenericR
         generic: per_bucket("generic")?,
         alone: per_bucket("alone")?,
         words: word_rows(&tensors, manifest.dim)?,
+        synonyms: BTreeMap::new(),
     })
 }
 

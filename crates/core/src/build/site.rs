@@ -39,6 +39,7 @@ pub(super) struct SiteCodes<'a> {
     pub(super) uhd_rows: Vec<Vec<UhdRow>>,
     /// Rows of words that the vocabulary has only in parts; see [`GenericRows::words`].
     pub(super) word_rows: &'a BTreeMap<String, Vec<f32>>,
+    pub(super) synonyms: &'a BTreeMap<String, Vec<(String, f32)>>,
 }
 
 impl<'a> SiteCodes<'a> {
@@ -83,6 +84,7 @@ impl<'a> SiteCodes<'a> {
                 .map(|bucket| builder.site_rows.uhd_rows(bucket, generic))
                 .collect(),
             word_rows: &generic.words,
+            synonyms: &generic.synonyms,
             order,
         }
     }

@@ -9,8 +9,8 @@ use crate::lexical::SiteWord;
 use crate::lists::PageList;
 use crate::manifest::{Ranking, Spread};
 use crate::meaning::{
-    MOST_LISTED_PAGES, MOST_LISTED_PAGES_OF_FREQUENT_WORDS, Neighbourhood, Parts, SAMPLED_QUERIES,
-    Site, lent_postings,
+    MOST_LISTED_PAGES, MOST_LISTED_PAGES_OF_FREQUENT_WORDS, Neighbour, Neighbourhood, Parts,
+    SAMPLED_QUERIES, Site, drawn, lent_postings,
 };
 use crate::page;
 use crate::pairs::{self, Followers};
@@ -21,8 +21,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Words that may be neighbours of others, the most frequent ones.
 const MAX_NEIGHBOUR_WORDS: usize = 12_000;
-/// What a neighbour's postings count for a word that the site never uses, times their cosine.
-const NEIGHBOUR_WEIGHT: f32 = 0.7;
+/// What a neighbour's postings count for a word that the site never uses, times how near it is.
+const NEIGHBOUR_WEIGHT: f32 = 0.5;
+/// How far the row of a word that the site never uses is drawn to those of its synonyms on the site.
+const SHARE_OF_SYNONYMS: f32 = 0.3;
 /// One key in so many is common, …
 const KEYS_PER_COMMON_KEY: usize = 8;
 /// … and never more than these: their filter takes six bits a key and is part of the manifest.
@@ -223,27 +225,55 @@ impl<'a> SiteCodes<'a> {
         postings: &BTreeMap<&str, PageList>,
     ) -> BTreeMap<&'a str, Entry> {
         let words = self.foreign_words(postings);
+        let analyzer = Analyzer::new(self.builder.options.stemming);
+        let synonyms = self.synonyms_by_stem(&analyzer);
         let entries = crate::parallel::map(words.len(), |i| {
             let own = self.word_rows.get(words[i]).cloned();
             let row = own.or_else(|| site.row(words[i]))?;
+            let synonyms = synonyms.get(&analyzer.stem(words[i]));
+            let synonyms = synonyms.map_or(&[][..], Vec::as_slice);
+            let near = neighbourhood.of_foreign(&row, synonyms);
+            let is_synonym = |term: &str| synonyms.iter().any(|(synonym, _)| synonym == term);
+            let rows = near.iter().filter(|near| is_synonym(near.term));
+            let rows = rows.filter_map(|near| Some((site.row(near.word)?, near.similarity)));
+            let row = drawn(&row, &rows.collect::<Vec<_>>(), SHARE_OF_SYNONYMS);
             let mut meaning = site.meaning(words[i], row, MOST_LISTED_PAGES);
-            let near = neighbourhood.of(&meaning.row, words[i]);
-            meaning.neighbours = near
-                .iter()
-                .map(|&(near, _, cosine)| (near.to_owned(), cosine))
-                .collect();
             let list = |term: &str| postings.get(term).cloned();
-            Some((
-                words[i],
-                Entry {
-                    postings: lent_postings(&near, NEIGHBOUR_WEIGHT, self.pages(), list),
-                    meaning: Some(meaning),
-                    ..Entry::default()
-                },
-            ))
+            let postings = lent_postings(&near, NEIGHBOUR_WEIGHT, self.pages(), list);
+            meaning.neighbours = named(near);
+            let entry = Entry {
+                postings,
+                meaning: Some(meaning),
+                ..Entry::default()
+            };
+            Some((words[i], entry))
         });
         entries.into_iter().flatten().collect()
     }
+
+    /// Per stem the stems that a thesaurus puts near it; none on a site of another language than English.
+    fn synonyms_by_stem(&self, analyzer: &Analyzer) -> HashMap<String, Vec<(String, f32)>> {
+        let mut by_stem: HashMap<String, Vec<(String, f32)>> = HashMap::new();
+        if self.builder.options.stemming != Stemming::English {
+            return by_stem;
+        }
+        for (word, synonyms) in self.synonyms {
+            let known = by_stem.entry(analyzer.stem(word)).or_default();
+            known.extend(
+                synonyms
+                    .iter()
+                    .map(|(synonym, nearness)| (analyzer.stem(synonym), *nearness)),
+            );
+        }
+        by_stem
+    }
+}
+
+/// Neighbours as the dictionary has them.
+fn named(near: Vec<Neighbour<'_>>) -> Vec<(String, f32)> {
+    let near = near.into_iter();
+    near.map(|near| (near.word.to_owned(), near.similarity))
+        .collect()
 }
 
 fn meanings<'b>(
@@ -264,10 +294,7 @@ fn meanings<'b>(
             false => MOST_LISTED_PAGES,
         };
         let mut meaning = site.meaning(word, site.row(word)?, most_pages);
-        let near = neighbourhood.of(&meaning.row, term).into_iter();
-        meaning.neighbours = near
-            .map(|(near, _, cosine)| (near.to_owned(), cosine))
-            .collect();
+        meaning.neighbours = named(neighbourhood.of(&meaning.row, term));
         Some((word, meaning))
     });
     meanings.into_iter().flatten().collect()

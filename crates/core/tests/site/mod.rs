@@ -7,6 +7,8 @@
     reason = "a test's helpers may fail it, and each test file uses some of them"
 )]
 
+use std::collections::BTreeMap;
+
 use siskin_core::build::{BuildOptions, Builder, Bundle, ShardSizes};
 use siskin_core::container;
 use siskin_core::encoded::{EncodedQuery, PassageCodes, TokenWinners};
@@ -137,20 +139,22 @@ pub fn bundle_of_spans(pages: &[PageWords], shards: ShardSizes) -> Result<Bundle
 }
 
 /// The same with further pieces in the vocabulary and with words of several pieces, each of which means what a word
-/// of [`WORDS`] does.
+/// of [`WORDS`] does, and with synonyms.
 pub fn bundle_with_words(
     pages: &[PageWords],
     stemming: Stemming,
-    pieces: &[(&str, usize)],
-    words: &[(&str, usize)],
+    (pieces, words): (&[(&str, usize)], &[(&str, usize)]),
+    synonyms: &[(&str, &str)],
 ) -> Result<Bundle> {
     let options = BuildOptions {
         shards: tiny_shards(),
         stemming,
         ..BuildOptions::default()
     };
+    let near = |&(word, other): &(&str, &str)| (word.to_owned(), vec![(other.to_owned(), 1.0)]);
     let how = How {
         options,
+        synonyms: synonyms.iter().map(near).collect(),
         ..How::default()
     };
     build(pages, how, |_| Weight::default(), pieces, words)
@@ -173,6 +177,7 @@ struct How {
     query_id: Option<String>,
     smaller_reader: bool,
     spans: bool,
+    synonyms: BTreeMap<String, Vec<(String, f32)>>,
 }
 
 impl How {
@@ -220,6 +225,7 @@ fn build(
             .iter()
             .map(|&(word, meaning)| (word.to_owned(), vector(meaning)))
             .collect(),
+        synonyms: how.synonyms,
     };
     let vocabulary: Vec<String> = vocabulary
         .iter()
