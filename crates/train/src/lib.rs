@@ -42,6 +42,7 @@ pub mod queries;
 pub mod random;
 pub mod rows;
 pub mod sample;
+pub mod synonyms;
 pub mod tokenize;
 mod weighting;
 pub mod words;

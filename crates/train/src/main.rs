@@ -4,7 +4,8 @@
 
 use clap::{Parser, Subcommand};
 use siskin_train::{
-    adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, queries, rows, words,
+    adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, queries, rows, synonyms,
+    words,
 };
 
 /// Trains Siskin's encoder and exports it.
@@ -40,6 +41,8 @@ enum Step {
     Export(export::Args),
     /// Give an exported encoder rows for words that its vocabulary has only in parts.
     Words(words::Args),
+    /// Give an exported encoder what a thesaurus says of words.
+    Synonyms(synonyms::Args),
     /// Give an exported encoder biases and norms of its own for reading queries.
     Queries(queries::Args),
 }
@@ -61,6 +64,7 @@ fn main() -> anyhow::Result<()> {
         Step::Experiments(args) => experiments::run(&args),
         Step::Export(args) => export::run(&args),
         Step::Words(args) => words::run(&args),
+        Step::Synonyms(args) => synonyms::run(&args),
         Step::Queries(args) => queries::run(&args),
     }
 }

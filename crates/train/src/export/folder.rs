@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use siskin_core::container::sha256_hex;
+use siskin_encoder::OPTIONAL_FILES;
 
 use super::manifest::File;
 
@@ -102,13 +103,12 @@ impl Folder {
     }
 
     fn copy_foreign_files(&self) -> Result<()> {
-        let ours = ["rows.safetensors", "queries.safetensors"];
         for entry in std::fs::read_dir(&self.final_path)? {
             let entry = entry?;
             let name = entry.file_name();
-            let written = name
-                .to_str()
-                .is_some_and(|name| self.files.contains_key(name) || ours.contains(&name));
+            let written = name.to_str().is_some_and(|name| {
+                self.files.contains_key(name) || OPTIONAL_FILES.contains(&name)
+            });
             if !written {
                 std::fs::copy(entry.path(), self.partial_path.join(&name))
                     .with_context(|| format!("cannot copy {}", entry.path().display()))?;

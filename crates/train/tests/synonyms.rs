@@ -1,0 +1,120 @@
+//! `synonyms` on an encoder of the tiny network: what a thesaurus says, and those who read queries for it.
+
+mod tiny;
+
+use std::path::Path;
+
+use anyhow::Result;
+use clap::Parser;
+use serde_json::{Value, json};
+use siskin_encoder::{Encoder, EncoderError};
+use siskin_train::synonyms;
+
+#[derive(Parser)]
+struct Synonyms {
+    #[command(flatten)]
+    args: synonyms::Args,
+}
+
+fn run(line: &str) -> Result<()> {
+    synonyms::run(&Synonyms::try_parse_from(line.split_whitespace())?.args)
+}
+
+fn json_of(path: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+/// A thesaurus in which *seal* is *stamp* first and *fox* never, and what a *stamp* is the encoder does not know.
+fn write_dict(folder: &Path, data: &str) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for part in ["noun", "verb", "adj", "adv"] {
+        for kind in ["data", "index"] {
+            std::fs::write(folder.join(format!("{kind}.{part}")), "")?;
+        }
+    }
+    std::fs::write(folder.join("data.noun"), data)?;
+    let index = "seal n 2 1 @ 2 0 00000001 00000002\nstamp n 1 0 1 0 00000001\n";
+    Ok(std::fs::write(folder.join("index.noun"), index)?)
+}
+
+const DATA: &str = "  1 WordNet 3.1 Copyright 2011 by Princeton University.\n\
+    00000001 06 n 02 seal 0 stamp 0 000 | a mark\n\
+    00000002 05 n 02 seal 0 Newts 0 001 @ 00000003 n 0000 | an animal\n\
+    00000003 05 n 02 mole 0 vole 0 000 | animals\n";
+
+#[test]
+fn an_encoder_gets_synonyms_and_its_students_follow() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    tiny::write_base(&folder.path().join("base"))?;
+    tiny::write_encoder(folder.path())?;
+    write_dict(&path("dict"), DATA)?;
+    let zoo = path("zoo");
+    let before = Encoder::open(&zoo)?;
+    assert!(before.generic_rows()?.synonyms.is_empty());
+    std::fs::create_dir(path("student"))?;
+    let mut manifest = json_of(&zoo.join("encoder.json"))?;
+    manifest["queries_for"] = json!(before.id());
+    let student = path("student/encoder.json");
+    std::fs::write(&student, manifest.to_string())?;
+    let line = format!(
+        "synonyms {} --wordnet {} --students {}",
+        zoo.display(),
+        path("dict").display(),
+        path("student").display()
+    );
+    run(&line)?;
+
+    let after = Encoder::open(&zoo)?;
+    let text = std::fs::read_to_string(zoo.join("synonyms.txt"))?;
+    assert_eq!(text, "seal\tnewts 77\tmole 38\tvole 38\n");
+    assert_eq!(after.generic_rows()?.synonyms["seal"][0].0, "newts");
+    assert_ne!(after.id(), before.id());
+    assert_eq!(json_of(&student)?["queries_for"], json!(after.id()));
+    let made = &json_of(&zoo.join("encoder.json"))?["training"]["synonyms"];
+    assert_eq!(
+        made,
+        &json!({ "thesaurus": "WordNet 3.1", "words": 1, "near": 3 })
+    );
+
+    run(&line)?;
+    assert_eq!(Encoder::open(&zoo)?.id(), after.id(), "the same again");
+    std::fs::write(zoo.join("synonyms.txt"), "seal\tfox 100\n")?;
+    let altered = after.generic_rows().unwrap_err();
+    assert!(matches!(altered, EncoderError::Altered { file, .. } if file == "synonyms.txt"));
+    Ok(())
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    tiny::write_base(&folder.path().join("base"))?;
+    tiny::write_encoder(folder.path())?;
+    let zoo = path("zoo");
+    let before = Encoder::open(&zoo)?;
+    write_dict(&path("good"), DATA)?;
+    write_dict(&path("cut"), "00000001 06 n 02 seal 0")?;
+    let alone = DATA.replace("Newts", "otter").replace("@ ", "+ ");
+    write_dict(&path("alone"), &alone)?;
+    let student = format!("--students {}", zoo.display());
+    for (dict, options, reason) in [
+        ("none", "", "data.noun: --wordnet is the folder `dict`"),
+        ("cut", "", "data.noun, line 1, is none of WordNet's"),
+        ("alone", "", "no two words that the encoder knows"),
+        ("good", &student, "reads queries for no other encoder"),
+    ] {
+        let dict = path(dict);
+        let line = format!(
+            "synonyms {} --wordnet {} {options}",
+            zoo.display(),
+            dict.display()
+        );
+        let error = format!("{:#}", run(&line).unwrap_err());
+        assert!(error.contains(reason), "{error}");
+        assert_eq!(Encoder::open(&zoo)?.id(), before.id());
+        assert!(!zoo.join("synonyms.txt").exists());
+        assert!(!path(".zoo.partial").exists());
+    }
+    Ok(())
+}
