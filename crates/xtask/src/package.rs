@@ -26,11 +26,12 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const LICENCES: [&str; 3] = ["LICENSE-APACHE", "LICENSE-MIT", "NOTICE"];
 
 /// The encoder as indexing needs it.
-const ENCODER_FILES: [&str; 5] = [
+const ENCODER_FILES: [&str; 6] = [
     "encoder.json",
     "model.onnx",
     "queries.safetensors",
     "rows.safetensors",
+    "synonyms.txt",
     "tokenizer.json",
 ];
 

@@ -59,11 +59,12 @@ pub fn encoder() -> PathBuf {
 }
 
 /// What the encoder's folder holds that indexing reads.
-pub const ENCODER_FILES: [&str; 5] = [
+pub const ENCODER_FILES: [&str; 6] = [
     "encoder.json",
     "model.onnx",
     "queries.safetensors",
     "rows.safetensors",
+    "synonyms.txt",
     "tokenizer.json",
 ];
 
