@@ -23,8 +23,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 const MAX_NEIGHBOUR_WORDS: usize = 12_000;
 /// What a neighbour's postings count for a word that the site never uses, times how near it is.
 const NEIGHBOUR_WEIGHT: f32 = 0.5;
-/// How far the row of a word that the site never uses is drawn to those of its synonyms on the site.
-const SHARE_OF_SYNONYMS: f32 = 0.3;
+/// How far the row of a word that the site never uses is drawn to those of its neighbours.
+const SHARE_OF_NEIGHBOURS: f32 = 0.3;
 /// One key in so many is common, …
 const KEYS_PER_COMMON_KEY: usize = 8;
 /// … and never more than these: their filter takes six bits a key and is part of the manifest.
@@ -233,10 +233,10 @@ impl<'a> SiteCodes<'a> {
             let synonyms = synonyms.get(&analyzer.stem(words[i]));
             let synonyms = synonyms.map_or(&[][..], Vec::as_slice);
             let near = neighbourhood.of_foreign(&row, synonyms);
-            let is_synonym = |term: &str| synonyms.iter().any(|(synonym, _)| synonym == term);
-            let rows = near.iter().filter(|near| is_synonym(near.term));
-            let rows = rows.filter_map(|near| Some((site.row(near.word)?, near.similarity)));
-            let row = drawn(&row, &rows.collect::<Vec<_>>(), SHARE_OF_SYNONYMS);
+            let rows = near
+                .iter()
+                .filter_map(|near| Some((site.row(near.word)?, near.similarity)));
+            let row = drawn(&row, &rows.collect::<Vec<_>>(), SHARE_OF_NEIGHBOURS);
             let mut meaning = site.meaning(words[i], row, MOST_LISTED_PAGES);
             let list = |term: &str| postings.get(term).cloned();
             let postings = lent_postings(&near, NEIGHBOUR_WEIGHT, self.pages(), list);
