@@ -138,12 +138,15 @@ pub fn bundle_of_spans(pages: &[PageWords], shards: ShardSizes) -> Result<Bundle
     build(pages, how, |_| Weight::default(), &[], &[])
 }
 
+/// Texts, each with the number of the word of [`WORDS`] that it means.
+type Meanings<'a> = &'a [(&'a str, usize)];
+
 /// The same with further pieces in the vocabulary and with words of several pieces, each of which means what a word
 /// of [`WORDS`] does, and with synonyms.
 pub fn bundle_with_words(
     pages: &[PageWords],
     stemming: Stemming,
-    (pieces, words): (&[(&str, usize)], &[(&str, usize)]),
+    (pieces, words): (Meanings<'_>, Meanings<'_>),
     synonyms: &[(&str, &str)],
 ) -> Result<Bundle> {
     let options = BuildOptions {
