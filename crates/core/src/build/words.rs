@@ -9,8 +9,8 @@ use crate::lexical::SiteWord;
 use crate::lists::PageList;
 use crate::manifest::{Ranking, Spread};
 use crate::meaning::{
-    MOST_LISTED_PAGES, MOST_LISTED_PAGES_OF_FREQUENT_WORDS, Neighbour, Neighbourhood, Parts,
-    SAMPLED_QUERIES, Site, drawn, lent_postings,
+    MOST_LISTED_PAGES, MOST_LISTED_PAGES_OF_FREQUENT_WORDS, NEIGHBOURS, Neighbour, Neighbourhood,
+    Parts, SAMPLED_QUERIES, Site, drawn, lent_postings,
 };
 use crate::page;
 use crate::pairs::{self, Followers};
@@ -240,7 +240,7 @@ impl<'a> SiteCodes<'a> {
             let mut meaning = site.meaning(words[i], row, MOST_LISTED_PAGES);
             let list = |term: &str| postings.get(term).cloned();
             let postings = lent_postings(&near, NEIGHBOUR_WEIGHT, self.pages(), list);
-            meaning.neighbours = named(near);
+            meaning.neighbours = named(near.into_iter().take(NEIGHBOURS));
             let entry = Entry {
                 postings,
                 meaning: Some(meaning),
@@ -270,7 +270,7 @@ impl<'a> SiteCodes<'a> {
 }
 
 /// Neighbours as the dictionary has them.
-fn named(near: Vec<Neighbour<'_>>) -> Vec<(String, f32)> {
+fn named<'a>(near: impl IntoIterator<Item = Neighbour<'a>>) -> Vec<(String, f32)> {
     let near = near.into_iter();
     near.map(|near| (near.word.to_owned(), near.similarity))
         .collect()
