@@ -12,7 +12,7 @@
 //!   followers: which words follow it on each of these pages (see `pairs`)
 //!   titled:   posting list of the pages with this title (see `postings`)
 //!   meaning:  static row of the word (see `rows`), page list of the pages of like meaning,
-//!             u8 neighbours, each a string and a u8: 255 · cosine
+//!             u8 neighbours, each a string and a u8: 255 · how near (a word of the site: the cosine)
 //! ```
 
 use crate::bytes::{Reader, Result, Writer};
@@ -49,7 +49,7 @@ pub struct Meaning {
     pub row: Vec<f32>,
     /// Pages nearest to the word by its UHD row and its static row together.
     pub pages: PageList,
-    /// Words of the site nearest in meaning with their cosine, nearest first.
+    /// Words of the site nearest in meaning and how near they are, at most 1, nearest first.
     pub neighbours: Vec<(String, f32)>,
 }
 

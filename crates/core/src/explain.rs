@@ -18,7 +18,7 @@ const EXCERPT_CHARACTERS: usize = 240;
 const LEAD_CHARACTERS: usize = 60;
 /// What a word in the passage's own heading counts, against one in its text.
 const HEADING_WEIGHT: f32 = 2.0;
-/// What a word's neighbour counts, times their cosine.
+/// What a word's neighbour counts, times how near it is.
 const NEIGHBOUR_WEIGHT: f32 = 0.7;
 /// How much all words of the query count against a deviation of the dense score, when the passage
 /// of a page is chosen.
@@ -121,7 +121,7 @@ impl PageTerms {
         let near = word
             .near
             .iter()
-            .map(|&(term, cosine)| (term, NEIGHBOUR_WEIGHT * cosine));
+            .map(|&(term, nearness)| (term, NEIGHBOUR_WEIGHT * nearness));
         for (term, share) in word.terms.iter().map(|&term| (term, 1.0)).chain(near) {
             for found in self.of_term(term, 0) {
                 if let Some(best) = shares.get_mut(found.place as usize) {
@@ -189,7 +189,7 @@ struct SoughtWord<'a> {
     word: &'a QueryWord,
     /// The word's own term and those found for it.
     terms: Vec<TermHash>,
-    /// Its neighbours in meaning, nearest first, with their cosine.
+    /// Its neighbours in meaning, nearest first, with how near they are, at most 1.
     near: Vec<(TermHash, f32)>,
     /// How rare it is.
     weight: f32,
@@ -295,7 +295,7 @@ impl<'a> SoughtWord<'a> {
             .meaning
             .iter()
             .flat_map(|(meaning, _)| &meaning.neighbours);
-        let near = neighbours.map(|(near, cosine)| (hash(&analyzer.stem(near)), *cosine));
+        let near = neighbours.map(|(near, nearness)| (hash(&analyzer.stem(near)), *nearness));
         let weights = word.lists.iter().map(|(list, weight)| list.scale * weight);
         Self {
             terms: word.terms.iter().map(|term| hash(term)).collect(),

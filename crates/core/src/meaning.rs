@@ -12,7 +12,7 @@ use crate::impact::rarity;
 use crate::lists::PageList;
 use crate::manifest::Spread;
 use crate::rows::UhdRow;
-use crate::site_rows::Nearest;
+use crate::site_rows::{Nearest, cosine};
 use crate::uhd::{Bucket, Map};
 use crate::wordpiece::Vocabulary;
 use std::collections::HashMap;
@@ -229,6 +229,8 @@ pub(crate) struct Neighbour<'a> {
     pub(crate) term: &'a str,
     /// How near it is: above 0, at most 1. The cosine of static rows, more if a thesaurus names it.
     pub(crate) similarity: f32,
+    /// Where it stands in the [`Neighbourhood`].
+    place: usize,
 }
 
 /// Words of a site among which neighbours are sought, the most frequent first.
@@ -269,12 +271,34 @@ impl<'a> Neighbourhood<'a> {
         let mut near = self.alike(row, NEIGHBOURS_OF_FOREIGN_WORDS);
         for (term, nearness) in synonyms {
             if let Some(&place) = self.places.get(term.as_str()) {
-                let cosine = self.nearest.cosine(row, place).max(0.0);
+                let cosine = cosine(row, self.nearest.row(place)).max(0.0);
                 near.push((place, (cosine + SYNONYM_BONUS * nearness).min(1.0)));
             }
         }
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         self.distinct(near, "", NEIGHBOURS_OF_FOREIGN_WORDS)
+    }
+
+    /// `row`, a part `share` of it given up for as much towards the rows of neighbours, each by how near it is; so it
+    /// becomes shorter the less they agree with it.
+    pub(crate) fn drawn(&self, row: &[f32], near: &[Neighbour<'_>], share: f32) -> Vec<f32> {
+        let mut target = vec![0.0; row.len()];
+        for neighbour in near {
+            let other = self.nearest.row(neighbour.place);
+            let weight = neighbour.similarity / length(other).max(f32::MIN_POSITIVE);
+            for (sum, value) in target.iter_mut().zip(other) {
+                *sum += weight * value;
+            }
+        }
+        let target_length = length(&target);
+        if target_length <= 0.0 {
+            return row.to_vec();
+        }
+        let scale = share * length(row) / target_length;
+        let values = row.iter().zip(&target);
+        values
+            .map(|(own, target)| (1.0 - share) * own + scale * target)
+            .collect()
     }
 
     /// Places of words that are alike enough, nearest first; more than `count`, since some are forms of one word.
@@ -295,31 +319,12 @@ impl<'a> Neighbourhood<'a> {
                     word,
                     term: other,
                     similarity,
+                    place,
                 });
             }
         }
         neighbours
     }
-}
-
-/// `row` with `share` of it towards `others`, each by its weight; as long as it was.
-pub(crate) fn drawn(row: &[f32], others: &[(Vec<f32>, f32)], share: f32) -> Vec<f32> {
-    let mut target = vec![0.0; row.len()];
-    for (other, weight) in others {
-        let weight = weight / length(other).max(f32::MIN_POSITIVE);
-        for (sum, value) in target.iter_mut().zip(other) {
-            *sum += weight * value;
-        }
-    }
-    let target_length = length(&target);
-    if target_length <= 0.0 {
-        return row.to_vec();
-    }
-    let scale = share * length(row) / target_length;
-    let values = row.iter().zip(&target);
-    values
-        .map(|(own, target)| (1.0 - share) * own + scale * target)
-        .collect()
 }
 
 /// The postings that neighbours lend to a word which the site never uses: per page the largest of
@@ -392,10 +397,8 @@ mod tests {
         ])
     }
 
-    fn terms(near: &[Neighbour<'_>]) -> Vec<&'static str> {
-        let all = ["error", "faulti", "crack"];
-        let named = |near: &Neighbour<'_>| all.into_iter().find(|term| *term == near.term);
-        near.iter().filter_map(named).collect()
+    fn terms(near: &[Neighbour<'static>]) -> Vec<&'static str> {
+        near.iter().map(|near| near.term).collect()
     }
 
     #[test]
@@ -426,14 +429,37 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_drawn_towards_others_by_their_weight_whatever_their_length() {
-        let others = [(vec![0.0, 9.0], 1.0), (vec![0.0, -0.1], 0.5)];
-        let row = drawn(&[2.0, 0.0], &others, 0.25);
+    fn a_row_is_drawn_towards_neighbours_by_how_near_they_are_whatever_their_length() {
+        let words = vec![
+            ("up", "up", vec![0.0, 9.0]),
+            ("down", "down", vec![0.0, -0.1]),
+        ];
+        let neighbourhood = Neighbourhood::new(words);
+        let synonyms = [("up".to_owned(), 1.0), ("down".to_owned(), 0.5)];
+        let near = neighbourhood.of_foreign(&[2.0, 0.0], &synonyms);
+        assert_eq!(terms(&near), ["up", "down"]);
+        let row = neighbourhood.drawn(&[2.0, 0.0], &near, 0.25);
         assert!(
             (row[0] - 1.5).abs() < 1e-6 && (row[1] - 0.5).abs() < 1e-6,
             "{row:?}"
         );
-        assert_eq!(drawn(&[2.0, 0.0], &[], 0.25), [2.0, 0.0]);
+        assert_eq!(neighbourhood.drawn(&[2.0, 0.0], &[], 0.25), [2.0, 0.0]);
+    }
+
+    #[test]
+    fn eight_lend_to_a_foreign_word_and_four_are_neighbours_of_a_known_one() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        let row = |at: usize| vec![1.0, 0.1 * at as f32];
+        let words = names
+            .iter()
+            .zip(0..)
+            .map(|(&name, at)| (name, name, row(at)));
+        let neighbourhood = Neighbourhood::new(words.collect());
+        assert_eq!(terms(&neighbourhood.of(&[1.0, 0.0], "z")), names[..4]);
+        assert_eq!(
+            terms(&neighbourhood.of_foreign(&[1.0, 0.0], &[])),
+            names[..8]
+        );
     }
 
     #[test]

@@ -32,8 +32,8 @@ pub struct GenericRows {
     /// rows of their own, `[dim]` each: a sum of pieces' rows seldom says what they mean. Sites of other
     /// languages do without.
     pub words: BTreeMap<String, Vec<f32>>,
-    /// English words with those that a thesaurus puts near them, each with how near: above 0, 1 = a synonym in the
-    /// word's first sense. They tell which of a site's words stand for one that it never uses. Sites of other languages
+    /// English words with those that a thesaurus puts near them, each with how near: above 0, 1 = a synonym in a
+    /// first sense. They tell which of a site's words stand for one that it never uses. Sites of other languages
     /// do without.
     pub synonyms: BTreeMap<String, Vec<(String, f32)>>,
 }

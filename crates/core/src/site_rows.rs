@@ -253,9 +253,9 @@ impl Nearest {
         Self { rows, signs }
     }
 
-    /// The cosine of `row` and the one at `place`.
-    pub(crate) fn cosine(&self, row: &[f32], place: usize) -> f32 {
-        cosine(row, &self.rows[place])
+    /// The row at `place`.
+    pub(crate) fn row(&self, place: usize) -> &[f32] {
+        &self.rows[place]
     }
 
     /// The `count` nearest rows with their cosine, if above 0; nearest first.

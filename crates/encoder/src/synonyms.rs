@@ -1,7 +1,7 @@
 //! `synonyms.txt`: what a thesaurus says of English words, for words that a site never uses.
 //!
 //! UTF-8, a line each word, in their order: the word, then after a tab each what is near it, a space and how near in
-//! hundredths, 1 to 100 (= a synonym in the word's first sense).
+//! hundredths, 1 to 100 (= a synonym in the first sense of a noun, verb, adjective or adverb).
 //!
 //! ```text
 //! erase⇥delete 77⇥wipe 38
@@ -20,7 +20,12 @@ pub type Synonyms = BTreeMap<String, Vec<(String, f32)>>;
 /// # Errors
 /// [`EncoderError::Unfit`] with the line that is not as above.
 pub fn read(bytes: &[u8]) -> Result<Synonyms> {
-    let unfit = |reason: String| EncoderError::unfit(SYNONYMS_FILE, reason);
+    let unfit = |reason: String| {
+        EncoderError::unfit(
+            SYNONYMS_FILE,
+            format!("{reason} (`siskin-train synonyms` writes it)"),
+        )
+    };
     let text = std::str::from_utf8(bytes).map_err(|error| unfit(error.to_string()))?;
     let mut synonyms = Synonyms::new();
     for (line, number) in text.lines().zip(1..) {
@@ -28,7 +33,7 @@ pub fn read(bytes: &[u8]) -> Result<Synonyms> {
         let word = fields.next().unwrap_or_default();
         let near: Option<Vec<_>> = fields.map(near).collect();
         let near = near.filter(|near| !word.is_empty() && !near.is_empty());
-        let near = near.ok_or_else(|| unfit(format!("line {number}: {line:?}")))?;
+        let near = near.ok_or_else(|| unfit(format!("line {number}, of {word:?}")))?;
         if synonyms.insert(word.to_owned(), near).is_some() {
             return Err(unfit(format!("line {number}: {word:?} again")));
         }
@@ -81,9 +86,9 @@ mod tests {
     #[test]
     fn a_line_of_something_else_is_told() {
         for (text, reason) in [
-            ("erase", "line 1: \"erase\""),
-            ("erase\tdelete 9\n\n", "line 2: \"\""),
-            ("\tdelete 9", "line 1: \"\\tdelete 9\""),
+            ("erase", "line 1, of \"erase\""),
+            ("erase\tdelete 9\n\n", "line 2, of \"\""),
+            ("\tdelete 9", "line 1, of \"\""),
             ("erase\tdelete", "line 1"),
             ("erase\tdelete 0", "line 1"),
             ("erase\tdelete 101", "line 1"),

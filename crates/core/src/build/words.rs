@@ -10,7 +10,7 @@ use crate::lists::PageList;
 use crate::manifest::{Ranking, Spread};
 use crate::meaning::{
     MOST_LISTED_PAGES, MOST_LISTED_PAGES_OF_FREQUENT_WORDS, NEIGHBOURS, Neighbour, Neighbourhood,
-    Parts, SAMPLED_QUERIES, Site, drawn, lent_postings,
+    Parts, SAMPLED_QUERIES, Site, lent_postings,
 };
 use crate::page;
 use crate::pairs::{self, Followers};
@@ -21,8 +21,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Words that may be neighbours of others, the most frequent ones.
 const MAX_NEIGHBOUR_WORDS: usize = 12_000;
-/// What a neighbour's postings count for a word that the site never uses, times how near it is.
-const NEIGHBOUR_WEIGHT: f32 = 0.5;
+/// What a neighbour's postings count for a word that the site never uses, times how near it is. In an excerpt (explain.rs) it counts
+/// more: there it competes with no word of the query.
+const LENT_SHARE: f32 = 0.5;
 /// How far the row of a word that the site never uses is drawn to those of its neighbours.
 const SHARE_OF_NEIGHBOURS: f32 = 0.3;
 /// One key in so many is common, …
@@ -233,13 +234,10 @@ impl<'a> SiteCodes<'a> {
             let synonyms = synonyms.get(&analyzer.stem(words[i]));
             let synonyms = synonyms.map_or(&[][..], Vec::as_slice);
             let near = neighbourhood.of_foreign(&row, synonyms);
-            let rows = near
-                .iter()
-                .filter_map(|near| Some((site.row(near.word)?, near.similarity)));
-            let row = drawn(&row, &rows.collect::<Vec<_>>(), SHARE_OF_NEIGHBOURS);
+            let row = neighbourhood.drawn(&row, &near, SHARE_OF_NEIGHBOURS);
             let mut meaning = site.meaning(words[i], row, MOST_LISTED_PAGES);
             let list = |term: &str| postings.get(term).cloned();
-            let postings = lent_postings(&near, NEIGHBOUR_WEIGHT, self.pages(), list);
+            let postings = lent_postings(&near, LENT_SHARE, self.pages(), list);
             meaning.neighbours = named(near.into_iter().take(NEIGHBOURS));
             let entry = Entry {
                 postings,

@@ -202,7 +202,7 @@ mod tests {
     fn replaces_an_older_export_and_keeps_the_model_card() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("small");
-        write(&path, &["encoder.json", "rows.safetensors"]).unwrap();
+        write(&path, &[&["encoder.json"], &OPTIONAL_FILES[..]].concat()).unwrap();
         std::fs::write(path.join("README.md"), "card").unwrap();
         write(&path, &["encoder.json", "golden.json"]).unwrap();
         assert_eq!(names(&path), ["README.md", "encoder.json", "golden.json"]);

@@ -25,7 +25,7 @@ const MOST_NEAR: usize = 32;
 /// Arguments of `siskin-train synonyms`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Encoder folder, exported with rows; synonyms that it has are read anew.
+    /// Encoder folder, exported with rows; synonyms that it has are replaced.
     pub encoder: PathBuf,
     /// The folder `dict` of WordNet's database: data.noun, index.noun and so on.
     #[arg(long)]
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     let known = of_known_words(near, &words);
     ensure!(
         !known.is_empty(),
-        "the thesaurus has no two words that the encoder knows"
+        "the thesaurus has no two words that the encoder knows: give the folder `dict` of an English WordNet"
     );
     let pairs: usize = known.values().map(Vec::len).sum();
     eprintln!("{} words with {pairs} near them", known.len());
@@ -72,7 +72,8 @@ pub fn run(args: &Args) -> Result<()> {
     rewritten?.put_in_place(encoder.id(), students)
 }
 
-/// What a thesaurus says of words that the encoder knows, in some form; `words` are those it knows, frequent ones first.
+/// What a thesaurus says of words that the encoder knows, in some form; of equally near ones those first that stand first
+/// in `words`, which it knows.
 fn of_known_words(near: wordnet::Near, words: &[&str]) -> Synonyms {
     let analyzer = Analyzer::new(Stemming::English);
     let places: HashMap<&str, usize> = words.iter().copied().zip(0..).collect();

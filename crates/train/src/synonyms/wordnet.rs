@@ -7,16 +7,16 @@ use anyhow::{Context, Result};
 
 /// The files of each part of speech.
 const PARTS: [&str; 4] = ["noun", "verb", "adj", "adv"];
-/// Senses of a word, the most frequent first, that count.
+/// Senses of a word in each part of speech, the most frequent first, that count.
 const SENSES: usize = 8;
 /// What a sense counts less than the one before: 1 / (1 + this · rank).
 const LESS_A_SENSE: f32 = 0.3;
-/// What words of a broader, narrower or similar sense count against those of the same.
+/// What words of a broader, narrower, similar or see-also sense count against those of the same.
 const RELATED: f32 = 0.5;
 /// Pointers to a broader sense, a similar one and another to see.
 const POINTERS: [&str; 3] = ["@", "&", "^"];
 
-/// Per word other words, each with how near: above 0, 1 = a synonym in the first sense.
+/// Per word other words, each with how near: above 0, 1 = a synonym in a part of speech's first sense.
 pub type Near = HashMap<String, HashMap<String, f32>>;
 
 /// A set of synonyms.
@@ -93,17 +93,22 @@ fn synsets(dict: &Path, part: &str) -> Result<HashMap<String, Synset>> {
     let mut synsets = HashMap::new();
     for_each_line(&dict.join(format!("data.{part}")), |line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let count = usize::from_str_radix(fields.get(3)?, 16).ok()?;
+        let count = usize::from(u8::from_str_radix(fields.get(3)?, 16).ok()?);
         let words = fields.get(4..4 + 2 * count)?.chunks(2);
         let words = words
             .map(|word| lemma(word[0]))
             .filter(|word| is_word(word));
-        let pointers = fields.get(4 + 2 * count)?.parse::<usize>().ok()?;
+        let pointers = usize::from(fields.get(4 + 2 * count)?.parse::<u16>().ok()?);
         let first = 5 + 2 * count;
         let pointers = fields.get(first..first + 4 * pointers)?.chunks(4);
-        let of_part = |tag: &str| part.starts_with(tag) || (part == "adj" && tag == "s");
+        let tags = match part {
+            "noun" => ["n", "n"],
+            "verb" => ["v", "v"],
+            "adj" => ["a", "s"],
+            _ => ["r", "r"],
+        };
         let related =
-            pointers.filter(|pointer| POINTERS.contains(&pointer[0]) && of_part(pointer[2]));
+            pointers.filter(|pointer| POINTERS.contains(&pointer[0]) && tags.contains(&pointer[2]));
         let synset = Synset {
             words: words.collect(),
             related: related.map(|pointer| pointer[1].to_owned()).collect(),
@@ -131,7 +136,9 @@ fn for_each_line(path: &Path, mut each: impl FnMut(&str) -> Option<()>) -> Resul
     let name = path.display();
     for (line, number) in text(path)?.lines().zip(1..) {
         if !line.starts_with(' ') {
-            each(line).with_context(|| format!("{name}, line {number}, is none of WordNet's"))?;
+            each(line).with_context(|| {
+                format!("{name}, line {number}, is none of WordNet's: fetch the database again")
+            })?;
         }
     }
     Ok(())
@@ -177,7 +184,7 @@ mod tests {
         \x20 2 WordNet 3.1 Copyright 2011 by Princeton University.\n\
         00001 04 n 02 errand 0 Job 0 001 @ 00002 n 0000 | a short trip\n\
         00002 04 n 02 task 0 piece_of_work 0 000 | work to do\n\
-        00003 04 n 02 mission 0 errand 1 001 + 00002 v 0000 | a special assignment\n";
+        00003 04 n 02 mission 0 errand 1 002 ^ 00009 v 0000 + 00002 n 0000 | a special assignment\n";
     const INDEX: &str = "  1 This software and database is being provided to you\n\
         errand n 2 1 @ 2 0 00001 00003\n\
         task n 1 1 ~ 1 0 00002\n";
