@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::Parser;
-use serde_json::{Value, json};
+use serde_json::json;
 use siskin_core::encoded::Encode as _;
 use siskin_encoder::{Encoder, Engine, QueryFiles};
 use siskin_train::{export, queries};
@@ -32,10 +32,6 @@ fn run(folder: &Path, options: &str) -> Result<()> {
          --warm-up-steps 2 --measure-every 10 {options}"
     );
     queries::run(&Queries::try_parse_from(line.split_whitespace())?.args)
-}
-
-fn json_of(path: &Path) -> Result<Value> {
-    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
 #[test]
@@ -77,7 +73,7 @@ fn queries_are_read_otherwise_and_passages_as_before() -> Result<()> {
     let cosine: f32 = lean.iter().zip(&tract).map(|(a, b)| a * b).sum();
     assert!(cosine > 0.999, "{cosine}");
 
-    let made = &json_of(&zoo.join("encoder.json"))?["training"]["queries"];
+    let made = &tiny::json_of(&zoo.join("encoder.json"))?["training"]["queries"];
     let both = |when: &str| made[when]["animals"]["both"].as_f64();
     let (begun, ended) = (both("held_out_before"), both("held_out_after"));
     assert!(
@@ -138,7 +134,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
     );
     refused("--steps 5 --learning-rate 1e30", "lower");
     std::fs::create_dir(path("student"))?;
-    let mut manifest = json_of(&path("zoo/encoder.json"))?;
+    let mut manifest = tiny::json_of(&path("zoo/encoder.json"))?;
     manifest["queries_for"] = json!("of another encoder");
     std::fs::write(path("student/encoder.json"), manifest.to_string())?;
     let student = path("student").display().to_string();

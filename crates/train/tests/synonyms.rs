@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::Parser;
-use serde_json::{Value, json};
+use serde_json::json;
 use siskin_encoder::{Encoder, EncoderError};
 use siskin_train::synonyms;
 
@@ -18,10 +18,6 @@ struct Synonyms {
 
 fn run(line: &str) -> Result<()> {
     synonyms::run(&Synonyms::try_parse_from(line.split_whitespace())?.args)
-}
-
-fn json_of(path: &Path) -> Result<Value> {
-    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
 /// A thesaurus in which *seal* is *stamp* first and *fox* never, and what a *stamp* is the encoder does not know.
@@ -53,7 +49,7 @@ fn an_encoder_gets_synonyms_and_its_students_follow() -> Result<()> {
     let before = Encoder::open(&zoo)?;
     assert!(before.generic_rows()?.synonyms.is_empty());
     std::fs::create_dir(path("student"))?;
-    let mut manifest = json_of(&zoo.join("encoder.json"))?;
+    let mut manifest = tiny::json_of(&zoo.join("encoder.json"))?;
     manifest["queries_for"] = json!(before.id());
     let student = path("student/encoder.json");
     std::fs::write(&student, manifest.to_string())?;
@@ -70,8 +66,8 @@ fn an_encoder_gets_synonyms_and_its_students_follow() -> Result<()> {
     assert_eq!(text, "seal\tnewts 77\tmole 38\tvole 38\n");
     assert_eq!(after.generic_rows()?.synonyms["seal"][0].0, "newts");
     assert_ne!(after.id(), before.id());
-    assert_eq!(json_of(&student)?["queries_for"], json!(after.id()));
-    let made = &json_of(&zoo.join("encoder.json"))?["training"]["synonyms"];
+    assert_eq!(tiny::json_of(&student)?["queries_for"], json!(after.id()));
+    let made = &tiny::json_of(&zoo.join("encoder.json"))?["training"]["synonyms"];
     assert_eq!(
         made,
         &json!({ "thesaurus": "WordNet 3.1", "words": 1, "near": 3 })

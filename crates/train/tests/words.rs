@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use clap::Parser;
-use serde_json::{Value, json};
+use serde_json::json;
 use siskin_encoder::Encoder;
 use siskin_train::words;
 
@@ -18,10 +18,6 @@ struct Words {
 
 fn run(line: &str) -> Result<()> {
     words::run(&Words::try_parse_from(line.split_whitespace())?.args)
-}
-
-fn json_of(path: &Path) -> Result<Value> {
-    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
 /// An encoder of the tiny network, in whose vocabulary *yak* only ends words.
@@ -45,7 +41,7 @@ fn an_encoder_gets_rows_of_words_and_its_students_follow() -> Result<()> {
     let pieces = before.generic_rows()?;
     assert!(pieces.words.is_empty());
     std::fs::create_dir(path("student"))?;
-    let mut manifest = json_of(&zoo.join("encoder.json"))?;
+    let mut manifest = tiny::json_of(&zoo.join("encoder.json"))?;
     manifest["queries_for"] = json!(before.id());
     let student = path("student/encoder.json");
     std::fs::write(&student, manifest.to_string())?;
@@ -68,8 +64,8 @@ fn an_encoder_gets_rows_of_words_and_its_students_follow() -> Result<()> {
     assert_eq!(rows.static_rows, pieces.static_rows);
     assert_eq!(rows.generic, pieces.generic);
     assert_ne!(after.id(), before.id());
-    assert_eq!(json_of(&student)?["queries_for"], json!(after.id()));
-    let made = &json_of(&zoo.join("encoder.json"))?["training"]["words"];
+    assert_eq!(tiny::json_of(&student)?["queries_for"], json!(after.id()));
+    let made = &tiny::json_of(&zoo.join("encoder.json"))?["training"]["words"];
     assert_eq!(
         (&made["words"], &made["fitted_on"]),
         (&json!(2), &json!(23))

@@ -12,7 +12,7 @@ use candle_core::{DType, Device, Tensor};
 use clap::Parser as _;
 use safetensors::serialize;
 use safetensors::tensor::{Dtype, TensorView};
-use serde_json::json;
+use serde_json::{Value, json};
 use siskin_train::adapt;
 use siskin_train::bert::Config;
 use siskin_train::random::Random;
@@ -157,6 +157,11 @@ pub fn write_rows(folder: &Path, pieces: usize) -> Result<()> {
     let tensors = [("static_rows", rows), ("static_scale", scales)];
     std::fs::write(folder.join("rows.safetensors"), serialize(tensors, None)?)?;
     Ok(())
+}
+
+/// A file's JSON.
+pub fn json_of(path: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
 /// Writes a file of synonyms: for each word the next one.
