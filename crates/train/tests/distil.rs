@@ -209,6 +209,46 @@ fn a_student_is_exported_as_an_encoder_of_queries() -> Result<()> {
 }
 
 #[test]
+fn a_student_begins_from_one_that_was_exported() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.distil("--out @first")?;
+    bench.export("--student @first --teacher @teacher --out @small")?;
+    let metric = |folder: &str, from_the_end: usize| -> Result<f64> {
+        let metrics = std::fs::read_to_string(bench.path(folder).join("metrics.jsonl"))?;
+        let line = metrics.lines().rev().nth(from_the_end).unwrap_or_default();
+        let line: Value = serde_json::from_str(line)?;
+        Ok(line["held_out"]["activations"].as_f64().unwrap())
+    };
+    bench.distil("--out @second --from @small --steps 2")?;
+    let (left_off, begun) = (metric("first", 0)?, metric("second", 1)?);
+    // Nothing but the rounding to 8 bits lies between.
+    assert!(
+        (begun - left_off).abs() < 0.05 * left_off,
+        "{begun} after {left_off}"
+    );
+    let small = std::fs::read(bench.path("small/encoder.json"))?;
+    let id = siskin_core::container::sha256_hex(&small);
+    assert_eq!(bench.json("second/state.json")?["from"], id);
+    assert!(bench.json("first/state.json")?.get("from").is_none());
+    bench.distil("--out @second --steps 2 --resume")?;
+
+    let error = bench.error("--out @third --from @small --layers 2");
+    assert!(error.contains("has other shapes"), "{error}");
+    let error = bench.error("--out @third --from @teacher");
+    assert!(error.contains("is no student"), "{error}");
+    bench.export("--student @first --teacher @teacher --out @exact --quantization f32")?;
+    let error = bench.error("--out @third --from @exact");
+    assert!(error.contains("no 8-bit weights"), "{error}");
+    bench.alter("small/encoder.json", |json| {
+        json["files"]["tokenizer.json"]["sha256"] = "0".into();
+    });
+    let error = bench.error("--out @third --from @small");
+    assert!(error.contains("other word pieces"), "{error}");
+    assert!(!bench.path("third/state.json").exists());
+    Ok(())
+}
+
+#[test]
 fn teachers_that_are_not_what_they_say_are_refused() -> Result<()> {
     let bench = Bench::new()?;
     bench.alter("teacher/encoder.json", |json| {

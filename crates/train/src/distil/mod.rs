@@ -9,6 +9,7 @@
 //! * [`texts`]: queries, titles and pieces of passages; [`teacher`]: what the teacher says of them.
 //! * [`student`]: the network, its first weights, the folder that it is kept in.
 
+mod manifest;
 pub mod student;
 pub mod teacher;
 mod texts;
@@ -46,6 +47,10 @@ pub struct Args {
     /// Go on from the student in --out, with the settings it was begun with.
     #[arg(long)]
     pub resume: bool,
+    /// Begin as a student that was exported, of the same shapes, instead of as a bag of words: when its teacher has changed, or
+    /// to train it for longer.
+    #[arg(long, value_name = "STUDENT-ENCODER", conflicts_with = "resume")]
+    pub from: Option<PathBuf>,
     /// Make at most this many steps now, keep the student and end; go on with --resume.
     #[arg(long)]
     pub stop_after: Option<usize>,
@@ -128,8 +133,12 @@ pub fn run(args: &Args) -> Result<()> {
         sources: args.texts.iter().map(Source::name).collect(),
         texts: teacher.fingerprint(&texts),
         config,
+        from: None,
     };
-    let begun = args.resume.then(|| resumed(&asked, args)).transpose()?;
+    let begun = match &args.from {
+        Some(folder) => Some(Student::begin_from(asked.clone(), &teacher, folder)?),
+        None => args.resume.then(|| resumed(&asked, args)).transpose()?,
+    };
     let cache = args.cache.as_deref().unwrap_or(&args.out);
     let lessons = teacher.lessons(&texts, cache)?;
     let (held_out, lessons) = lessons.split(settings.held_out);

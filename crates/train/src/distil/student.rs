@@ -14,10 +14,12 @@ use candle_core::{DType, Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
+use super::manifest::Manifest;
 use super::teacher::{Lessons, Teacher};
 use crate::bert::{Bert, Config};
 use crate::checkpoint::{Replacement, finish_replacing, load_optional, load_tensors};
 use crate::init::{cholesky, gaussian, inverse, invert_lower};
+use crate::onnx::read::Written;
 use crate::wta::Head;
 
 /// Rounds after which the words' principal directions stand still enough.
@@ -104,6 +106,9 @@ pub struct State {
     pub texts: String,
     /// Shapes of the network.
     pub config: Config,
+    /// The id of the student that it began from, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
 }
 
 /// A student between two steps.
@@ -141,6 +146,41 @@ impl Student {
         };
         student.fit_output(lessons)?;
         Ok(student)
+    }
+
+    /// A student that has made no step and begins as the one that was exported to `folder`, perhaps for another teacher.
+    ///
+    /// # Errors
+    /// When that is no student with 8-bit weights, has other shapes than `state` asks for, or reads other word pieces
+    /// than `teacher`.
+    pub fn begin_from(state: State, teacher: &Teacher, folder: &Path) -> Result<Self> {
+        let manifest = Manifest::read(folder)?;
+        let shown = folder.display();
+        let network = manifest.training.pointer("/network/config").cloned();
+        let config: Config = (manifest.queries_for.as_ref())
+            .and_then(|_| serde_json::from_value(network?).ok())
+            .with_context(|| format!("--from {shown} is no student that was exported"))?;
+        ensure!(
+            config == state.config,
+            "--from {shown} has other shapes: {}, asked for are {}",
+            serde_json::to_string(&config)?,
+            serde_json::to_string(&state.config)?
+        );
+        ensure!(
+            manifest.sha256("tokenizer.json") == teacher.tokenizer_sha256,
+            "--from {shown} reads other word pieces than the teacher"
+        );
+        let onnx = manifest.verified(folder, "model.onnx")?;
+        let unfit = || format!("--from {shown} has no 8-bit weights to begin from");
+        let weights = Written::read(&onnx).and_then(|written| written.student(&config));
+        Ok(Self {
+            weights: weights.with_context(unfit)?,
+            state: State {
+                from: Some(manifest.id),
+                ..state
+            },
+            optimizer: None,
+        })
     }
 
     /// Sets the last map to the one of least squares from the last layer to the teacher's vectors.

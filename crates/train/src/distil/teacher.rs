@@ -1,16 +1,14 @@
 //! The teacher and what it says of the texts.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use candle_core::{DType, Device, Tensor};
 use half::f16;
 use rayon::prelude::*;
-use serde::Deserialize;
-use siskin_core::container::sha256_hex;
 use siskin_encoder::QueryFiles;
 
+use super::manifest::Manifest;
 use crate::checkpoint::Bucket;
 use crate::init::cholesky;
 use crate::onnx::read::Written;
@@ -40,60 +38,10 @@ pub struct Teacher {
     pub query_mean: Vec<f32>,
     /// Word pieces in its vocabulary.
     pub vocabulary: usize,
+    /// SHA-256 of its tokenizer, in hex.
+    pub tokenizer_sha256: String,
     network: siskin_lean::Network,
     tokenizer: Tokenizer,
-}
-
-/// What is read of `encoder.json`.
-#[derive(Deserialize)]
-struct Manifest {
-    dim: usize,
-    max_tokens: usize,
-    buckets: Vec<Bucket>,
-    query_mean: Vec<f32>,
-    queries_for: Option<String>,
-    files: HashMap<String, File>,
-}
-
-#[derive(Deserialize)]
-struct File {
-    sha256: String,
-}
-
-impl Manifest {
-    /// Refuses an encoder that cannot teach.
-    fn read(json: &[u8], folder: &Path) -> Result<Self> {
-        let manifest: Self = serde_json::from_slice(json)
-            .with_context(|| format!("{} holds no encoder", folder.display()))?;
-        ensure!(
-            manifest.queries_for.is_none(),
-            "{} is a student itself: name its teacher",
-            folder.display()
-        );
-        ensure!(
-            !manifest.buckets.is_empty(),
-            "{} has no bucket: a student learns what winners see",
-            folder.display()
-        );
-        Ok(manifest)
-    }
-
-    /// The bytes of a file that the manifest speaks of.
-    fn verified(&self, folder: &Path, name: &str) -> Result<Vec<u8>> {
-        let bytes = read(folder, name)?;
-        let listed = self.files.get(name).map(|file| file.sha256.as_str());
-        ensure!(
-            listed == Some(&sha256_hex(&bytes)),
-            "{} is not the file that encoder.json speaks of: export the encoder again",
-            folder.join(name).display()
-        );
-        Ok(bytes)
-    }
-}
-
-fn read(folder: &Path, name: &str) -> Result<Vec<u8>> {
-    let path = folder.join(name);
-    std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
 impl Teacher {
@@ -103,8 +51,8 @@ impl Teacher {
     /// When a file is missing or altered, or the network is not one that `export` wrote with 8-bit weights and buckets
     /// on its last layer, or is a student.
     pub fn open(folder: &Path) -> Result<Self> {
-        let json = read(folder, "encoder.json")?;
-        let manifest = Manifest::read(&json, folder)?;
+        let manifest = Manifest::read(folder)?;
+        manifest.ensure_teaches(folder)?;
         let onnx = manifest.verified(folder, "model.onnx")?;
         manifest.verified(folder, "tokenizer.json")?;
         let unfit = || format!("{} cannot teach", folder.join("model.onnx").display());
@@ -129,7 +77,8 @@ impl Teacher {
             folder.display()
         );
         Ok(Self {
-            id: sha256_hex(&json),
+            tokenizer_sha256: manifest.sha256("tokenizer.json").to_owned(),
+            id: manifest.id,
             dim: manifest.dim,
             max_tokens: manifest.max_tokens,
             tokenizer: Tokenizer::open(&folder.join("tokenizer.json"), manifest.max_tokens)?,

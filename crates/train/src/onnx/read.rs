@@ -1,4 +1,4 @@
-//! What an encoder's ONNX file of 8-bit weights holds, read back: its heads.
+//! What an encoder's ONNX file of 8-bit weights holds, read back: its heads, a student's network.
 
 use std::collections::HashMap;
 
@@ -7,6 +7,7 @@ use candle_core::{Device, Tensor};
 use prost::Message;
 
 use super::messages::{DataType, Model, TensorMessage};
+use crate::bert::Config;
 use crate::wta::Head;
 
 /// The constants of a file that [`super::write`] made.
@@ -51,9 +52,69 @@ impl Written {
     /// # Errors
     /// When there is no such bucket.
     pub fn head(&self, j: usize, k: usize) -> Result<Head> {
-        let name = format!("bucket_{j}");
-        let bias = self.tensor(&format!("{name}.bias"))?;
-        Head::new(self.int8_rows(&name)?.contiguous()?, bias, k)
+        let [weight, bias] = self.linear(&format!("bucket_{j}"))?;
+        Head::new(weight, bias, k)
+    }
+
+    /// The weights of a student of the shapes `config`, by the names that BERT and ELECTRA publish. The first segment's
+    /// vector is part of the positions' here, and 0 itself.
+    ///
+    /// # Errors
+    /// When one is missing.
+    pub fn student(&self, config: &Config) -> Result<HashMap<String, Tensor>> {
+        let head_width = config.hidden_size / config.num_attention_heads.max(1);
+        let mut weights = HashMap::new();
+        let words = (self.tensor("words.table")?).broadcast_mul(&self.tensor("words.scales")?)?;
+        let positions = self.tensor("positions.table")?;
+        let segments = positions.narrow(0, 0, 1)?.zeros_like()?;
+        for (name, table) in [
+            ("word", words),
+            ("position", positions),
+            ("token_type", segments),
+        ] {
+            weights.insert(format!("embeddings.{name}_embeddings.weight"), table);
+        }
+        let mut insert = |published: &str, [weight, bias]: [Tensor; 2]| {
+            weights.insert(format!("{published}.weight"), weight);
+            weights.insert(format!("{published}.bias"), bias);
+        };
+        insert("embeddings.LayerNorm", self.norm("embeddings")?);
+        insert("embeddings_project", self.linear("embeddings.projected")?);
+        for layer in 0..config.num_hidden_layers {
+            let name = format!("layer_{layer}");
+            let published = format!("encoder.layer.{layer}");
+            let [weight, bias] = self.linear(&format!("{name}.query"))?;
+            let query = (head_width as f64).sqrt(); // `write` divides by it
+            let query = [(weight * query)?, (bias * query)?];
+            insert(&format!("{published}.attention.self.query"), query);
+            for (part, of) in [
+                ("key", "attention.self.key"),
+                ("value", "attention.self.value"),
+                ("attention", "attention.output.dense"),
+                ("wide", "intermediate.dense"),
+                ("narrow", "output.dense"),
+            ] {
+                let map = self.linear(&format!("{name}.{part}"))?;
+                insert(&format!("{published}.{of}"), map);
+            }
+            let middle = self.norm(&format!("{name}.middle"))?;
+            insert(&format!("{published}.attention.output.LayerNorm"), middle);
+            insert(&format!("{published}.output.LayerNorm"), self.norm(&name)?);
+        }
+        insert("output_project", self.linear("hidden")?);
+        Ok(weights)
+    }
+
+    /// Weight and bias of an 8-bit linear map.
+    fn linear(&self, name: &str) -> Result<[Tensor; 2]> {
+        let weight = self.int8_rows(name)?.contiguous()?;
+        Ok([weight, self.tensor(&format!("{name}.bias"))?])
+    }
+
+    /// Weight and bias of a norm.
+    fn norm(&self, name: &str) -> Result<[Tensor; 2]> {
+        let part = |part: &str| self.tensor(&format!("{name}.norm_{part}"));
+        Ok([part("weight")?, part("bias")?])
     }
 
     /// Constants of floats that `other` has with other values, by name.
