@@ -53,7 +53,7 @@ pub struct LeftOut {
 /// More characters than this are data, not a text that somebody reads.
 const LONGEST_TEXT_CHARACTERS: usize = 200_000;
 /// So many lines of each reason and file are named, the others counted.
-const NAMED_LINES: usize = 5;
+const NAMED_LINES: usize = 20;
 
 const EMPTY: &str = "an empty text";
 const HUGE: &str = "a text of more than 200,000 characters";
@@ -79,21 +79,57 @@ struct Texts {
     ids: Vec<String>,
 }
 
+/// When two pairs are one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Same {
+    /// Their ids are the same.
+    Ids,
+    /// Their texts are.
+    Texts,
+}
+
+impl Texts {
+    /// By position the first one of the same text.
+    fn first_of_text(&self) -> Vec<usize> {
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        let texts = self.texts.iter().enumerate();
+        let texts = texts.map(|(at, text)| *first.entry(text).or_insert(at));
+        texts.collect()
+    }
+}
+
 impl Collection {
     /// Reads the collection in `folder` with the pairs of its `train` split. Lines with an empty or huge text and lines that say again what an
-    /// earlier one said are left out.
+    /// earlier one said are left out; two pairs whose texts are the same are one, whatever their ids.
     ///
     /// # Errors
     /// When a file is missing or malformed, or a judgment names an unknown text.
     pub fn read(folder: &Path) -> Result<Self> {
-        Self::read_split(folder, "train")
+        Self::read_pairs_by(folder, "train", Same::Texts)
     }
 
-    /// [`Collection::read`] with the pairs of another split, which are for measuring.
+    /// [`Collection::read`], and tells on standard error what was left out.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn read_and_report(folder: &Path) -> Result<Self> {
+        let collection = Self::read(folder)?;
+        for line in collection.report() {
+            eprintln!("{line}");
+        }
+        Ok(collection)
+    }
+
+    /// [`Collection::read`] with the pairs of another split, which are for measuring: passages of the same text all stay
+    /// relevant.
     ///
     /// # Errors
     /// The same.
     pub fn read_split(folder: &Path, split: &str) -> Result<Self> {
+        Self::read_pairs_by(folder, split, Same::Ids)
+    }
+
+    fn read_pairs_by(folder: &Path, split: &str, same: Same) -> Result<Self> {
         let name = folder
             .file_name()
             .context("a collection is a folder with a name")?;
@@ -102,7 +138,7 @@ impl Collection {
         let queries = read_texts(&folder.join("queries.jsonl"), &mut left_out)?;
         let judgments = folder.join("qrels").join(format!("{split}.tsv"));
         let pairs = if judgments.exists() {
-            read_pairs(&judgments, &queries, &passages, &mut left_out)?
+            read_pairs(&judgments, (&queries, &passages), same, &mut left_out)?
         } else {
             Vec::new()
         };
@@ -199,12 +235,20 @@ fn joined(title: &str, text: &str) -> String {
 
 fn read_pairs(
     path: &Path,
-    queries: &Texts,
-    passages: &Texts,
+    (queries, passages): (&Texts, &Texts),
+    same: Same,
     left_out: &mut Vec<LeftOut>,
 ) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     let mut known = HashSet::new();
+    let first = (same == Same::Texts).then(|| (queries.first_of_text(), passages.first_of_text()));
+    let says = |pair: Pair| match &first {
+        Some((queries, passages)) => Pair {
+            query: queries[pair.query],
+            passage: passages[pair.passage],
+        },
+        None => pair,
+    };
     for (number, line) in (1..).zip(lines(path)?).skip(1) {
         let line = line?;
         let place = || format!("{} line {number}: {line:?}", path.display());
@@ -224,7 +268,7 @@ fn read_pairs(
             .map(|(query, passage)| Pair { query, passage });
         let reason = match pair {
             None => OF_LEFT_OUT,
-            Some(pair) if known.insert(pair) => {
+            Some(pair) if known.insert(says(pair)) => {
                 pairs.push(pair);
                 continue;
             }
@@ -285,7 +329,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let huge = "x".repeat(LONGEST_TEXT_CHARACTERS + 1);
         let passages = ["cats", " \n", "p1=dogs", &huge, "cats", "gnus"];
-        let pairs = "q1\tp1\t1\nq1\tp1\t1\nq2\tp2\t1\nq2\tp6\t1\nq1\tp6\t0\n";
+        let pairs = "q1\tp1\t1\nq1\tp1\t1\nq2\tp2\t1\nq2\tp6\t1\nq1\tp6\t0\nq1\tp5\t1\n";
         write(folder.path(), &passages, &["cat?", "gnu?"], pairs)?;
         let collection = Collection::read(folder.path())?;
         assert_eq!(collection.passages, ["cats", "cats", "gnus"]);
@@ -303,9 +347,12 @@ mod tests {
                 (3, SAME_ID),
                 (4, HUGE),
                 (3, SAME_PAIR),
-                (4, OF_LEFT_OUT)
+                (4, OF_LEFT_OUT),
+                (7, SAME_PAIR)
             ]
         );
+        let measured = Collection::read_split(folder.path(), "train")?;
+        assert_eq!(measured.pairs, [pair(0, 0), pair(1, 2), pair(0, 1)]);
         let report = collection.report();
         assert!(
             report[0].ends_with("corpus.jsonl: left out an empty text: line 2"),
@@ -322,11 +369,13 @@ mod tests {
             reason: EMPTY,
         };
         let collection = Collection {
-            left_out: (1..=8).map(left).collect(),
+            left_out: (1..=23).map(left).collect(),
             ..Collection::default()
         };
-        let expected = "f: left out an empty text: line 1, 2, 3, 4, 5 and 3 more";
-        assert_eq!(collection.report(), [expected]);
+        let report = collection.report().concat();
+        let begins = "f: left out an empty text: line 1, 2, 3, ";
+        assert!(report.starts_with(begins), "{report}");
+        assert!(report.ends_with(", 20 and 3 more"), "{report}");
     }
 
     #[test]

@@ -10,3 +10,37 @@ use candle_core::Device;
 pub fn automatic() -> Result<Device> {
     Ok(Device::cuda_if_available(0)?)
 }
+
+/// Whether an error says that the GPU's memory is full.
+#[must_use]
+pub fn is_full(error: &anyhow::Error) -> bool {
+    let text = format!("{error:?}").to_lowercase();
+    let said = ["out of memory", "out_of_memory"];
+    said.iter().any(|words| text.contains(words))
+}
+
+/// Adds what to do about a full GPU where nothing can be lowered.
+#[must_use]
+pub fn advised(error: anyhow::Error) -> anyhow::Error {
+    if !is_full(&error) {
+        return error;
+    }
+    error.context(
+        "the GPU's memory is full: end what else uses it, or hide it from this command with \
+         CUDA_VISIBLE_DEVICES= (empty), which then takes the CPU",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_gpu_is_told_with_a_way_on() {
+        let full = anyhow::anyhow!("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")");
+        let full = format!("{:#}", advised(full));
+        assert!(full.contains("CUDA_VISIBLE_DEVICES="), "{full}");
+        let other = format!("{:#}", advised(anyhow::anyhow!("no such file")));
+        assert_eq!(other, "no such file");
+    }
+}

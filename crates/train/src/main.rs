@@ -4,8 +4,8 @@
 
 use clap::{Parser, Subcommand};
 use siskin_train::{
-    adapt, distil, experiments, export, fetch, fit, measure, mine, pairs, queries, rows, synonyms,
-    words,
+    adapt, device, distil, experiments, export, fetch, fit, measure, mine, pairs, queries, rows,
+    synonyms, words,
 };
 
 /// Trains Siskin's encoder and exports it.
@@ -52,10 +52,11 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse_from(arguments).step {
         Step::Base(args) => fetch::run(&args),
         Step::Pairs(args) => pairs::run(&args),
-        Step::Mine(args) => mine::run(&args),
+        Step::Mine(args) => mine::run(&args).map_err(device::advised),
         Step::Fit(args) => fit::run(&args),
         Step::Measure(args) => {
-            println!("{}", measure::run(&args)?.join("\n"));
+            let lines = measure::run(&args).map_err(device::advised)?;
+            println!("{}", lines.join("\n"));
             Ok(())
         }
         Step::Rows(args) => rows::run(&args),

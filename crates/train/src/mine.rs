@@ -98,7 +98,7 @@ pub fn run(args: &Args) -> Result<()> {
         .with_context(|| format!("cannot make {}", args.out.display()))?;
     let progress = ProgressBar::new(args.pairs.len() as u64).with_message("collections");
     for folder in progress.wrap_iter(args.pairs.iter()) {
-        let collection = Collection::read(folder)?;
+        let collection = Collection::read_and_report(folder)?;
         let wanted = Wanted::new(&collection, args);
         let negatives = match &model {
             None => by_words(&collection, &wanted, args.keep),

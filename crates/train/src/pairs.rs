@@ -178,7 +178,7 @@ impl Pairs {
     fn of(source: &Path) -> Result<Self> {
         let mut pairs = Self::default();
         if source.join("corpus.jsonl").exists() {
-            pairs.add_collection(&Collection::read(source)?);
+            pairs.add_collection(&Collection::read_and_report(source)?);
         } else {
             let pages = site::pages(source, |_| {})?.pages;
             let links = links(source)?;

@@ -283,6 +283,15 @@ mod tests {
     }
 
     #[test]
+    fn both_ways_agree_on_as_many_dimensions_as_the_paper_has() -> Result<()> {
+        let z = uniform(&[3, 81_920], 5)?.to_dtype(DType::F32)?;
+        let winners = winners_by_selection(&z, 80)?;
+        assert_eq!(winners.dimensions.len(), 3 * 80);
+        assert_eq!(winners, winners_by_maxima(&z, 80)?);
+        Ok(())
+    }
+
+    #[test]
     fn winners_are_strongest_first_and_ties_go_by_dimension() {
         assert_eq!(
             strongest(&[1.0, 5.0, 5.0, 2.0], 3),

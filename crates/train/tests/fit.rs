@@ -3,6 +3,7 @@
 mod tiny;
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -12,7 +13,7 @@ use siskin_train::base::Base;
 use siskin_train::checkpoint::Checkpoint;
 use siskin_train::fit::paraphrase::synonyms;
 use siskin_train::fit::static_queries::StaticRows;
-use siskin_train::fit::{self, Args};
+use siskin_train::fit::{self, Args, recipe};
 use siskin_train::tokenize::Tokenizer;
 use siskin_train::{measure, mine};
 
@@ -122,6 +123,19 @@ fn a_run_that_was_killed_goes_on_from_its_last_checkpoint() -> Result<()> {
             "{name}"
         );
     }
+    Ok(())
+}
+
+#[test]
+fn a_run_that_stops_before_its_first_interval_keeps_its_heads() -> Result<()> {
+    let bench = Bench::new()?;
+    let wild = "--buckets 2:24:2 --head-learning-rate 1e38 --warm-up-steps 0";
+    let error = format!("{:#}", bench.fit("out", wild).unwrap_err());
+    assert!(error.contains("holds step 0 at least"), "{error}");
+    bench.fit("sampled", "--buckets 2:24:2 --init-only")?;
+    let heads = "heads.safetensors";
+    assert_eq!(bench.file("out", heads)?, bench.file("sampled", heads)?);
+    bench.fit("out", &format!("{wild} --resume")).unwrap_err();
     Ok(())
 }
 
@@ -416,6 +430,28 @@ fn pairs_that_all_clash_are_refused() -> Result<()> {
         .fit("out", "--buckets 2:24:2 --held-out-queries 0")
         .expect_err("one passage");
     assert!(error.to_string().contains("lower --batch-pairs"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn the_papers_recipe_trains_as_many_dimensions_as_it_says() -> Result<()> {
+    let bench = Bench::new()?;
+    let line = "fit --recipe paper --buckets 2:81920:80";
+    let options = recipe::expanded(line.split_whitespace().map(OsString::from).collect());
+    let options: Vec<_> = options
+        .iter()
+        .skip(1)
+        .filter_map(|each| each.to_str())
+        .collect();
+    bench.fit("out", &format!("{} --steps 2", options.join(" ")))?;
+    let checkpoint = Checkpoint::load(&bench.path("out"), &Device::Cpu)?;
+    let head = &checkpoint.heads[0];
+    assert_eq!((head.n(), head.k, checkpoint.state.step), (81_920, 80, 2));
+    // Of 8 weights a dimension, sparse by 0.7, two are there.
+    let weights = head.weight.flatten_all()?.to_vec1::<f32>()?;
+    let absent = weights.iter().filter(|weight| **weight == 0.0).count();
+    assert!(absent >= 5 * 81_920, "{absent}");
+    assert!(checkpoint.backbone.is_some());
     Ok(())
 }
 

@@ -29,6 +29,7 @@ use crate::base::Base;
 use crate::bert::Bert;
 use crate::checkpoint::{Checkpoint, State};
 use crate::collection::Collection;
+use crate::device::is_full;
 use crate::init::{random_head, whitened_head};
 use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
@@ -36,7 +37,7 @@ use crate::sample::{mixed_texts, token_vectors};
 use crate::wta::{Head, weight_mask};
 use data::{Data, PairBatch};
 use paraphrase::Paraphraser;
-use settings::{Heads, Settings};
+use settings::{Heads, Precision, Settings};
 use static_queries::StaticRows;
 use trainer::{StepReport, Trainer};
 use vocabulary::Vocabulary;
@@ -98,11 +99,8 @@ pub fn run(args: &Args) -> Result<()> {
     let collections: Vec<Collection> = args
         .pairs
         .iter()
-        .map(|folder| Collection::read(folder))
+        .map(|folder| Collection::read_and_report(folder))
         .collect::<Result<_>>()?;
-    for line in collections.iter().flat_map(Collection::report) {
-        eprintln!("{line}");
-    }
     let run = || {
         let mut checkpoint = first_checkpoint(args, &base, &collections, &device)?;
         if args.init_only {
@@ -185,21 +183,30 @@ fn check_pairs(state: &mut State, data: &Data, paraphraser: Option<&Paraphraser>
 
 /// Adds what to do about a GPU whose memory is full.
 fn advised(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
-    let text = format!("{error:?}").to_lowercase();
-    let is_full = ["out of memory", "out_of_memory"]
-        .iter()
-        .any(|words| text.contains(words));
-    if !is_full {
+    if !is_full(&error) {
         return error;
     }
+    let pieces = match settings.max_pieces {
+        0 => "as many as the base model reads".to_owned(),
+        pieces => pieces.to_string(),
+    };
+    let mut lower = vec![
+        format!("--batch-pairs (now {})", settings.batch_pairs),
+        format!("--max-pieces (now {pieces})"),
+    ];
+    if settings.trains_backbone() {
+        lower.push("--backbone-learning-rate to 0, which leaves the backbone frozen".to_owned());
+    }
+    if settings.precision == Precision::F32 {
+        lower.push("--precision to bf16".to_owned());
+    }
+    let sampled = settings.sample_tokens;
+    lower.push(format!(
+        "before the first step --sample-tokens (now {sampled})"
+    ));
+    let lower = lower.join(", ");
     error.context(format!(
-        "the GPU's memory is full: lower --batch-pairs (now {}){}, or the number of dimensions in --buckets",
-        settings.batch_pairs,
-        if settings.trains_backbone() {
-            ", leave the backbone frozen (--backbone-learning-rate 0)"
-        } else {
-            ""
-        }
+        "the GPU's memory is full: lower {lower}, or the number of dimensions in --buckets"
     ))
 }
 
@@ -360,6 +367,8 @@ fn train(mut trainer: Trainer, texts: &Texts<'_>, args: &Args, mut metrics: Metr
     let progress = progress_bar(settings.steps)?;
     progress.set_position(trainer.step() as u64);
     if trainer.step() == 0 {
+        // Heads may have taken minutes: a run that is killed before its first steps are kept begins with these.
+        trainer.checkpoint()?.save(&args.out)?;
         metrics.write(&held_out_line(&trainer, data)?)?;
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
@@ -384,12 +393,9 @@ fn train(mut trainer: Trainer, texts: &Texts<'_>, args: &Args, mut metrics: Metr
 
 /// Where a run that cannot go on stands.
 fn stopped_at(steps: usize, args: &Args) -> String {
-    let every = args.settings.checkpoint_every;
-    let kept = match steps - steps % every {
-        0 => "no checkpoint had been written".to_owned(),
-        kept => format!("{} holds step {kept} at least", args.out.display()),
-    };
-    format!("stopped at step {}; {kept}", steps + 1)
+    let kept = steps - steps % args.settings.checkpoint_every;
+    let (at, out) = (steps + 1, args.out.display());
+    format!("stopped at step {at}; {out} holds step {kept} at least")
 }
 
 /// A bar that counts steps.
@@ -426,7 +432,15 @@ mod tests {
         let settings = Settings::defaults().unwrap();
         let full = anyhow::anyhow!("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")");
         let full = format!("{:#}", advised(full, &settings));
-        assert!(full.contains("lower --batch-pairs (now 32)"), "{full}");
+        for option in [
+            "lower --batch-pairs (now 32)",
+            "--max-pieces (now as many",
+            "--precision to bf16",
+            "--sample-tokens",
+            "--buckets",
+        ] {
+            assert!(full.contains(option), "{option}: {full}");
+        }
         let other = format!("{:#}", advised(anyhow::anyhow!("no such file"), &settings));
         assert_eq!(other, "no such file");
     }

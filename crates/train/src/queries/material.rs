@@ -55,10 +55,7 @@ impl Material {
     /// # Errors
     /// When a file is malformed, the collection has no training judgments, or the network fails.
     pub fn read(folder: &Path, encoder: &Encoder, settings: &Settings) -> Result<Self> {
-        let collection = Collection::read(folder)?;
-        for line in collection.report() {
-            eprintln!("{line}");
-        }
+        let collection = Collection::read_and_report(folder)?;
         ensure!(
             collection.pairs.len() > 1,
             "{} has no training judgments: qrels/train.tsv is missing or empty",
