@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use crate::support::{encoder, failure, file_named, folder, indexed_site, siskin};
+use crate::support::{encoder, failure, file_named, folder, indexed_site, query_encoder, siskin};
 
 #[test]
 fn a_bundle_shows_its_files_and_their_cost() {
@@ -69,8 +69,28 @@ fn a_page_shows_what_dimensions_stand_for() {
         html.contains("Encoder siskin-en") && html.contains("model.onnx"),
         "{html}"
     );
+    assert_eq!(html.matches("<svg").count(), 2, "{html}");
     let run = siskin(["inspect", encoder]);
     assert!(run.stdout.contains("rows.safetensors"), "{run:?}");
+}
+
+#[test]
+fn a_page_of_an_encoder_of_queries_names_the_one_to_look_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("page.html");
+    let small = query_encoder();
+    let arguments = ["inspect", small.to_str().unwrap(), "--html"];
+    let run = siskin([&arguments[..], &[page.to_str().unwrap()]].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    let html = std::fs::read_to_string(page).unwrap();
+    let teacher = std::fs::read(encoder().join("encoder.json")).unwrap();
+    let id = &siskin_core::container::sha256_hex(&teacher)[..12];
+    assert!(
+        html.contains(&format!("it was distilled from, {id}")),
+        "{html}"
+    );
+    assert!(!html.contains("dimensions occur"), "{html}");
+    assert_eq!(html.matches("<svg").count(), 1, "{html}");
 }
 
 #[test]

@@ -84,12 +84,20 @@ fn inspect_encoder(arguments: &InspectArguments, talk: Talk) -> Result<Outcome> 
         buckets: Vec::new(),
     };
     for (j, bucket) in report.encoder.buckets.iter().enumerate() {
+        let terms = match &encoder.manifest().queries_for {
+            None => dimensions::terms(&encoder, j).map_err(|error| error.to_string()),
+            Some(teacher) => Err(format!(
+                "This encoder reads queries alone. Its dimensions are those of the encoder that it was distilled from, {}: \
+                 inspect that one to see what they stand for.",
+                short(teacher)
+            )),
+        };
         page.buckets.push(BucketPart {
             title: bucket_name(j, bucket),
             unit: "word pieces",
             code_sizes: Vec::new(),
             frequencies: dimensions::pieces_with(&encoder, j).unwrap_or_default(),
-            terms: dimensions::terms(&encoder, j).map_err(|error| error.to_string()),
+            terms,
         });
     }
     write_page(path, &page, talk)

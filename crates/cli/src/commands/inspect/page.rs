@@ -43,7 +43,7 @@ pub struct BucketPart {
     pub unit: &'static str,
     /// For each window the size of its code; empty where there are none.
     pub code_sizes: Vec<u8>,
-    /// `[n]`: in how many units each dimension occurs.
+    /// `[n]`: in how many units each dimension occurs; empty where nothing tells, and then `terms` says why.
     pub frequencies: Vec<u32>,
     /// `[n]`: terms of each dimension, or why there are none.
     pub terms: Result<Vec<Vec<String>>, String>,
@@ -79,12 +79,16 @@ impl Page {
 
 impl BucketPart {
     fn html(&self) -> String {
+        let mut html = format!("<h2>{}</h2>", escaped(&self.title));
+        if let (true, Err(reason)) = (self.frequencies.is_empty(), &self.terms) {
+            return html + &format!("<p>{}</p>", escaped(reason));
+        }
         let used = self.frequencies.iter().filter(|&&count| count > 0).count();
-        let mut html = format!(
-            "<h2>{}</h2><p>{used} of {} dimensions occur.</p><h3>How often dimensions occur</h3>\
+        let _ = write!(
+            html,
+            "<p>{used} of {} dimensions occur.</p><h3>How often dimensions occur</h3>\
              <p class=faint>Both axes are logarithmic. A straight line would be Zipf's law; a flat one, \
              dimensions that are all used alike.</p>",
-            escaped(&self.title),
             self.frequencies.len()
         );
         let unit = self.unit;
