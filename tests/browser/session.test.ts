@@ -57,8 +57,10 @@ async function askQuestions(tab: Tab, count: number): Promise<void> {
   }
 }
 
+type Held = { heap: number; wasm: number };
+
 /** Bytes that are held after a collection: by the page's scripts, and by WebAssembly in the worker. */
-async function held(tab: Tab): Promise<{ heap: number; wasm: number }> {
+async function held(tab: Tab): Promise<Held> {
   const heap = await tab.page.evaluate(() => {
     const { gc, performance } = globalThis as unknown as {
       gc(): void;
@@ -77,6 +79,14 @@ async function held(tab: Tab): Promise<{ heap: number; wasm: number }> {
   return { heap, wasm };
 }
 
+/** A leak grows with every round; what the browser compiles and learns of scripts, with one of them, when it has the time. */
+const ROUNDS = 3;
+
+/** Whether a round of questions left the memory as it was. */
+function isFlat(early: Held, late: Held): boolean {
+  return late.heap <= early.heap * 1.05 && late.wasm <= early.wasm * 1.05;
+}
+
 /** Chromium tells a page nothing of a worker's heap; without a worker the engine's is the page's. */
 const NO_WORKERS = "worker-src 'none'";
 
@@ -87,15 +97,16 @@ for (const { where, policy } of [
   test(`two hundred questions ${where} leave the memory as it was, within 5 %`, async () => {
     const tab = await openTab(policy);
     await askQuestions(tab, 100);
-    const early = await held(tab);
-    await askQuestions(tab, 200);
-    const late = await held(tab);
+    let early = await held(tab);
     assert.equal(early.wasm > 0, policy === undefined);
-    for (const part of ["heap", "wasm"] as const) {
-      assert.ok(
-        late[part] <= early[part] * 1.05,
-        `${part}: ${early[part]}, then ${late[part]} bytes`,
-      );
+    const seen = [early];
+    for (let round = 1; round <= ROUNDS; round++) {
+      await askQuestions(tab, 200);
+      const late = await held(tab);
+      seen.push(late);
+      if (isFlat(early, late)) break;
+      assert.ok(round < ROUNDS, `after 100 questions and each 200 more: ${JSON.stringify(seen)}`);
+      early = late;
     }
     await tab.close({ expected: [/worker-src|Content Security Policy/i] });
   });
