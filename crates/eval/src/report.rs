@@ -81,19 +81,30 @@ impl Serialize for ByName<'_> {
 
 impl Report {
     /// The report as a table of points (hundredths), a system a line; the last column is the
-    /// difference in nDCG@10 to the last system, with its 95 % interval.
+    /// difference in nDCG@10 to `hybrid`, or the last system where it is not among them, with its
+    /// 95 % interval.
     #[must_use]
     pub fn table(&self) -> String {
         let mut table = format!(
             "{} {}: {} queries\n",
             self.dataset, self.split, self.queries
         );
-        let last = self.systems.last();
-        table.push_str(&header(&self.systems));
+        let reference = self.reference();
+        let width = name_width(&self.systems);
+        table.push_str(&header(reference, width));
         for system in &self.systems {
-            table.push_str(&row(system, last, name_width(&self.systems)));
+            table.push_str(&row(system, reference, width));
         }
         table
+    }
+
+    /// What the others are compared with: what people build today, if it was asked, or the last.
+    fn reference(&self) -> Option<&System> {
+        let [_, .., last] = self.systems.as_slice() else {
+            return None;
+        };
+        let hybrid = self.systems.iter().find(|system| system.name == "hybrid");
+        hybrid.or(Some(last))
     }
 }
 
@@ -105,24 +116,24 @@ fn name_width(systems: &[System]) -> usize {
         .unwrap_or(0)
 }
 
-fn header(systems: &[System]) -> String {
-    let mut line = " ".repeat(name_width(systems));
+fn header(reference: Option<&System>, width: usize) -> String {
+    let mut line = " ".repeat(width);
     for (name, _) in Metrics::default().columns() {
         let _ = write!(line, "  {name:>11}");
     }
-    if let [_, .., last] = systems {
-        let _ = write!(line, "  ndcg@10 against {}", last.name);
+    if let Some(reference) = reference {
+        let _ = write!(line, "  ndcg@10 against {}", reference.name);
     }
     line.push('\n');
     line
 }
 
-fn row(system: &System, last: Option<&System>, width: usize) -> String {
+fn row(system: &System, reference: Option<&System>, width: usize) -> String {
     let mut line = format!("{:width$}", system.name);
     for (_, value) in system.mean().columns() {
         let _ = write!(line, "  {:>11.1}", 100.0 * value);
     }
-    let other = last.filter(|last| last.name != system.name);
+    let other = reference.filter(|reference| reference.name != system.name);
     if let Some(found) = other.and_then(|other| system.difference(other)) {
         let points = [found.mean, found.low, found.high].map(|value| 100.0 * value);
         let _ = write!(
@@ -180,5 +191,16 @@ table        100.0         50.0          0.0          0.0          0.0          
 bm25          50.0         25.0          0.0          0.0          0.0          0.0
 ";
         assert_eq!(report().table(), expected);
+    }
+
+    #[test]
+    fn systems_are_compared_with_the_hybrid_wherever_it_stands() {
+        let mut report = report();
+        report.systems[0].name = "hybrid".to_owned();
+        let table = report.table();
+        assert!(table.contains("ndcg@10 against hybrid"), "{table}");
+        assert!(table.contains("-50.0 [-100.0, +0.0]"), "{table}");
+        report.systems.truncate(1);
+        assert!(!report.table().contains("against"));
     }
 }
