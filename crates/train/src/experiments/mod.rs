@@ -17,6 +17,7 @@ pub mod parts;
 pub mod plot;
 pub mod ranking;
 pub mod result;
+mod short_training;
 pub mod statistics;
 
 use std::cell::RefCell;
@@ -223,7 +224,7 @@ impl Lab {
 
     /// How the reference scores.
     #[must_use]
-    pub fn scoring(&self) -> Scoring {
+    pub fn scoring(&self) -> Scoring<'static> {
         Scoring::cut(self.settings.passage_k)
     }
 
@@ -285,7 +286,7 @@ impl Lab {
 
     /// Metrics by collection and query.
     #[must_use]
-    pub fn ranked(&self, coded: &[Coded], scoring: &Scoring) -> ByQuery {
+    pub fn ranked(&self, coded: &[Coded], scoring: &Scoring<'_>) -> ByQuery {
         let pairs = coded.iter().zip(&self.material.measured);
         pairs
             .map(|(coded, vectors)| scoring.ranked(coded, vectors))

@@ -19,25 +19,27 @@ pub enum Values {
 }
 
 /// How a query's code meets a passage's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scoring {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scoring<'a> {
     /// Entries that a query's code keeps, strongest by summed activation.
     pub query_k: usize,
     /// The same for passages.
     pub passage_k: usize,
     /// What they are worth.
     pub values: Values,
-    /// Whether a shared dimension counts by its rarity, `ln(1 + (N − df + ½)/(df + ½))`, or 1.
-    pub rarity: Rarity,
+    /// How much a shared dimension counts.
+    pub rarity: Rarity<'a>,
     /// Whether a passage's score is divided by the Euclidean length of its code.
     pub length: Length,
 }
 
 /// Weight of a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rarity {
-    /// By its rarity among the passages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rarity<'a> {
+    /// By its rarity among the passages, `ln(1 + (N − df + ½)/(df + ½))`.
     Counts,
+    /// By weights that were trained with the head: their logarithms, by dimension.
+    Learned(&'a [f32]),
     /// All alike, as in UHD-BERT (eq. 7).
     Ignored,
 }
@@ -51,7 +53,7 @@ pub enum Length {
     Ignored,
 }
 
-impl Scoring {
+impl Scoring<'_> {
     /// As Siskin's index scores: binary, by rarity, divided by length; passages cut to `passage_k`.
     #[must_use]
     pub fn cut(passage_k: usize) -> Self {
@@ -82,7 +84,8 @@ impl Scoring {
                 let Some(postings) = postings.get(&entry.dimension) else {
                     continue;
                 };
-                let weight = self.value(entry) * self.weight(postings.len(), count);
+                let frequency = postings.len();
+                let weight = self.value(entry) * self.weight(entry.dimension, frequency, count);
                 for (passage, value) in postings {
                     scores[*passage] += weight * value;
                 }
@@ -115,9 +118,13 @@ impl Scoring {
         squares.sqrt().max(f64::MIN_POSITIVE)
     }
 
-    fn weight(&self, frequency: usize, count: usize) -> f64 {
+    fn weight(&self, dimension: u32, frequency: usize, count: usize) -> f64 {
         match self.rarity {
             Rarity::Ignored => 1.0,
+            Rarity::Learned(logarithms) => {
+                let logarithm = logarithms.get(dimension as usize);
+                logarithm.map_or(1.0, |&logarithm| f64::from(logarithm).exp())
+            }
             Rarity::Counts => {
                 let (frequency, count) = (frequency as f64, count as f64);
                 (1.0 + (count - frequency + 0.5) / (frequency + 0.5)).ln()

@@ -19,7 +19,6 @@ const LOWEST_BOOST: f64 = -4.0;
 /// One bucket's variables.
 #[derive(Debug)]
 pub(crate) struct HeadVariables {
-    layer: usize,
     weight: Var,
     bias: Var,
     /// `[n]`: logarithms of learned rarity weights.
@@ -30,6 +29,24 @@ pub(crate) struct HeadVariables {
     /// before the first step.
     frequency: Option<Tensor>,
     k: usize,
+}
+
+/// Token vectors of a batch's queries or passages.
+pub(crate) struct Tokens<'a> {
+    /// `[tokens, dim]`.
+    pub(crate) vectors: Tensor,
+    /// For each text the rows of `vectors` that stand for content.
+    pub(crate) texts: &'a [Vec<u32>],
+}
+
+impl<'a> Tokens<'a> {
+    /// What `encoded` has at `layer`.
+    pub(crate) fn of(encoded: &'a Encoded, layer: usize) -> Result<Self> {
+        Ok(Self {
+            vectors: encoded.tokens(layer)?,
+            texts: &encoded.content,
+        })
+    }
 }
 
 /// One bucket's view of a batch.
@@ -54,7 +71,6 @@ impl HeadVariables {
         };
         let is_learned = settings.rarity == Rarity::Learned;
         Ok(Self {
-            layer: settings.buckets[j].layer,
             weight: Var::from_tensor(&head.weight)?,
             bias: Var::from_tensor(&head.bias)?,
             log_rarity: is_learned.then(rarity).transpose()?,
@@ -90,13 +106,13 @@ impl HeadVariables {
     /// Cosines of the codes of queries and passages (eq. 2 to 4).
     pub(crate) fn relevance(
         &self,
-        [queries, passages]: &[Encoded; 2],
+        [queries, passages]: [Tokens<'_>; 2],
         settings: &Settings,
     ) -> Result<Relevance> {
         let mut head = self.head()?;
         head.boost = self.boost(settings.duty_cycle)?;
-        let queries = head.codes(&queries.tokens(self.layer)?, &queries.content)?;
-        let passages = head.codes(&passages.tokens(self.layer)?, &passages.content)?;
+        let queries = head.codes(&queries.vectors, queries.texts)?;
+        let passages = head.codes(&passages.vectors, passages.texts)?;
         let queries = match self.weights(settings.rarity)? {
             Some(weights) => queries.broadcast_mul(&weights)?,
             None => queries,

@@ -2,14 +2,15 @@
 //!
 //! * [`settings`]: what can be chosen; [`recipe`]: named choices.
 //! * [`data`]: pairs for training and held-out sets.
-//! * [`trainer`]: one step, checkpoints; `head`: what is trained of a bucket.
+//! * [`trainer`]: one step, checkpoints; `head`: what is trained of a bucket; `objective`: from relevance to a loss.
 //! * [`static_queries`]: the query side that needs no network; [`paraphrase`]: queries in other words.
 //! * [`words`]: BM25 within the loss; [`vocabulary`]: what word pieces say.
 //! * [`held_out`]: ranking metrics on pairs that training does not see.
 
 pub mod data;
-mod head;
+pub(crate) mod head;
 pub mod held_out;
+pub(crate) mod objective;
 pub mod paraphrase;
 pub mod recipe;
 pub mod settings;

@@ -6,15 +6,16 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor, Var};
 
 use super::data::{HeldOut, PairBatch};
-use super::head::HeadVariables;
+use super::head::{HeadVariables, Tokens};
 use super::held_out::{Measured, Report};
-use super::settings::{Joining, Precision, Ranking, Settings};
+use super::objective::{Loss, joined};
+use super::settings::{Precision, Settings};
 use super::static_queries::StaticQueries;
 use crate::base::Base;
 use crate::bert::Bert;
-use crate::checkpoint::{Checkpoint, State};
+use crate::checkpoint::{Bucket, Checkpoint, State};
 use crate::encode::Encoded;
-use crate::loss::{cosines, distillation, hinge, info_nce, unit_rows};
+use crate::loss::{cosines, unit_rows};
 use crate::optimizer::{AdamW, Group, schedule};
 use crate::tokenize::Batch;
 use crate::wta::Head;
@@ -66,12 +67,6 @@ struct Losses {
     static_queries: Option<Loss>,
     /// By bucket: share of the batch's passages that have each dimension.
     frequencies: Vec<Tensor>,
-}
-
-/// The loss of one way to score passages: scalars on the tape.
-struct Loss {
-    ranking: Tensor,
-    distillation: Option<Tensor>,
 }
 
 /// Vectors of a batch, each `[texts, dim]`.
@@ -191,7 +186,7 @@ impl Trainer {
         ];
         let weighted = weighted.into_iter().filter_map(|(weight, loss)| {
             let loss = loss.as_ref()?;
-            Some(self.summed(loss).and_then(|sum| Ok((sum * weight)?)))
+            Some(loss.summed(settings).and_then(|sum| Ok((sum * weight)?)))
         });
         let total = weighted
             .reduce(|sum, loss| Ok((sum? + loss?)?))
@@ -214,17 +209,21 @@ impl Trainer {
         if self.settings.codes == 0.0 {
             return Ok((None, Vec::new()));
         }
-        let buckets = self
-            .heads
-            .iter()
-            .map(|head| head.relevance(encoded, &self.settings))
-            .collect::<Result<Vec<_>>>()?;
+        let of_bucket = |(head, bucket): (&HeadVariables, &Bucket)| {
+            let [queries, passages] = encoded
+                .each_ref()
+                .map(|side| Tokens::of(side, bucket.layer));
+            head.relevance([queries?, passages?], &self.settings)
+        };
+        let buckets = self.heads.iter().zip(&self.settings.buckets);
+        let buckets = buckets.map(of_bucket).collect::<Result<Vec<_>>>()?;
         let (scores, frequencies) = buckets
             .into_iter()
             .map(|bucket| (bucket.scores, bucket.frequency))
             .unzip();
         let teacher = teacher.map(|teacher| cosines(&teacher.queries, &teacher.passages));
-        let loss = self.loss(&self.joined(scores)?, None, teacher.transpose()?.as_ref())?;
+        let scores = joined(scores, &self.settings)?;
+        let loss = Loss::new(&scores, None, teacher.transpose()?.as_ref(), &self.settings)?;
         Ok((Some(loss), frequencies))
     }
 
@@ -253,7 +252,7 @@ impl Trainer {
         let words = self.words(pairs)?;
         let loss = |queries: &Tensor| {
             let scores = cosines(queries, &vectors.passages)?;
-            self.loss(&[scores], words.as_ref(), teacher.as_ref())
+            Loss::new(&[scores], words.as_ref(), teacher.as_ref(), &self.settings)
         };
         let dense = has_dense.then(|| loss(&vectors.queries));
         let rows = rows.map(|rows| loss(&rows.vectors(&pairs.queries)?));
@@ -277,40 +276,8 @@ impl Trainer {
         ))
     }
 
-    /// The loss of relevance matrices: their mean. `words` are added where passages are ranked, and not where relevance
-    /// is to be the teacher's.
-    fn loss(
-        &self,
-        relevances: &[Tensor],
-        words: Option<&Tensor>,
-        teacher: Option<&Tensor>,
-    ) -> Result<Loss> {
-        let temperature = self.settings.temperature;
-        let distilled = teacher.map(|teacher| {
-            mean_of(relevances, |scores| {
-                distillation(scores, teacher, temperature)
-            })
-        });
-        let ranking = mean_of(relevances, |scores| match words {
-            Some(words) => self.ranking(&(scores + words)?),
-            None => self.ranking(scores),
-        });
-        Ok(Loss {
-            ranking: ranking?,
-            distillation: distilled.transpose()?,
-        })
-    }
-
-    /// Ranking and distillation together, on the tape.
-    fn summed(&self, loss: &Loss) -> Result<Tensor> {
-        match &loss.distillation {
-            Some(distilled) => Ok((&loss.ranking + (distilled * self.settings.distillation)?)?),
-            None => Ok(loss.ranking.clone()),
-        }
-    }
-
     fn total(&self, loss: Option<&Loss>) -> Result<f64> {
-        loss.map_or(Ok(0.0), |loss| scalar(&self.summed(loss)?))
+        loss.map_or(Ok(0.0), |loss| scalar(&loss.summed(&self.settings)?))
     }
 
     /// Vectors of length 1 as an index compares them: passages minus their batch's mean, queries minus the
@@ -348,21 +315,6 @@ impl Trainer {
                 passages: Encoded::new(teacher, passages)?.pooled()?,
             },
         }))
-    }
-
-    /// Relevance matrices that meet the loss: one per bucket, or their mean.
-    fn joined(&self, relevances: Vec<Tensor>) -> Result<Vec<Tensor>> {
-        match self.settings.joining {
-            Joining::Separate => Ok(relevances),
-            Joining::Joint => Ok(vec![mean_of(&relevances, |scores| Ok(scores.clone()))?]),
-        }
-    }
-
-    fn ranking(&self, scores: &Tensor) -> Result<Tensor> {
-        match self.settings.ranking {
-            Ranking::InfoNce => info_nce(scores, self.settings.temperature),
-            Ranking::Hinge => hinge(scores, self.settings.margin),
-        }
     }
 
     /// Held-out metrics of the weights as they are.
@@ -512,12 +464,6 @@ fn groups(
         backbone.map(|variables| group(settings.backbone_learning_rate, variables.to_vec())),
     );
     groups
-}
-
-/// The mean of `of` over `items`.
-fn mean_of(items: &[Tensor], of: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    let values = items.iter().map(of).collect::<Result<Vec<_>>>()?;
-    Ok(Tensor::stack(&values, 0)?.mean(0)?)
 }
 
 fn scalar(tensor: &Tensor) -> Result<f64> {

@@ -304,19 +304,15 @@ pub(super) fn frequencies(lab: &Lab) -> Result<Vec<Section>> {
         y: Axis::logarithmic("share of texts that have it"),
         series: kinds.iter().map(series).collect(),
     };
-    let columns = [
-        "codes",
-        "texts",
-        "in use",
-        "most frequent, % of texts",
-        "median, % of texts",
-        "exponent",
-        "most frequent 10 % hold, % of postings",
-    ];
+    let row = |(name, found): &(String, Frequencies)| {
+        let name = [name.clone(), found.texts.to_string()];
+        name.into_iter().chain(found.cells()).collect()
+    };
+    let columns = ["codes", "texts"].into_iter().chain(Frequencies::COLUMNS);
     let table = Table {
         caption: format!("Frequencies of the {} dimensions", lab.shape().0),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: kinds.iter().map(|(name, found)| found.row(name)).collect(),
+        columns: columns.map(str::to_owned).collect(),
+        rows: kinds.iter().map(row).collect(),
     };
     Ok(vec![Section::Plot(plot), Section::Table(table)])
 }
@@ -361,14 +357,23 @@ fn distinct_content(pieces: &[u32]) -> Vec<u32> {
 }
 
 /// How many texts have each dimension that any has, most first.
-struct Frequencies {
+pub(super) struct Frequencies {
     counts: Vec<usize>,
     texts: usize,
 }
 
 impl Frequencies {
+    /// Names of [`Frequencies::cells`].
+    pub(super) const COLUMNS: [&str; 5] = [
+        "in use",
+        "most frequent, % of texts",
+        "median, % of texts",
+        "exponent",
+        "most frequent 10 % hold, % of postings",
+    ];
+
     /// Each text gives its dimensions, each once.
-    fn of(texts: impl Iterator<Item = Vec<u32>>) -> Self {
+    pub(super) fn of(texts: impl Iterator<Item = Vec<u32>>) -> Self {
         let mut counts: HashMap<u32, usize> = HashMap::new();
         let mut count = 0;
         for text in texts {
@@ -414,15 +419,14 @@ impl Frequencies {
         }
     }
 
-    fn row(&self, name: &str) -> Vec<String> {
+    /// What tells how even they are.
+    pub(super) fn cells(&self) -> [String; 5] {
         let percent =
             |count: usize| format!("{:.2}", 100.0 * count as f64 / self.texts.max(1) as f64);
         let at = |place: usize| self.counts.get(place).copied().unwrap_or(0);
         let total: usize = self.counts.iter().sum();
         let head: usize = self.counts.iter().take(self.counts.len() / 10).sum();
-        vec![
-            name.to_owned(),
-            self.texts.to_string(),
+        [
             self.counts.len().to_string(),
             percent(at(0)),
             percent(at(self.counts.len() / 2)),

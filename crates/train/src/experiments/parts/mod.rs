@@ -5,6 +5,7 @@ mod distributions;
 mod grid;
 mod heads;
 mod scoring;
+mod stop_dimensions;
 mod terms;
 mod training;
 
@@ -41,6 +42,8 @@ pub enum Part {
     Terms,
     /// Buckets trained together or each on its own, by either loss.
     Joining,
+    /// Dimensions that nearly every text has.
+    StopDimensions,
     /// Pairs trained on.
     TrainingSize,
 }
@@ -69,6 +72,7 @@ impl Part {
             Self::Frequencies => "frequencies",
             Self::Terms => "terms",
             Self::Joining => "joining",
+            Self::StopDimensions => "stop-dimensions",
             Self::TrainingSize => "training-size",
         }
     }
@@ -77,7 +81,7 @@ impl Part {
     #[must_use]
     pub fn version(self) -> u32 {
         match self {
-            Self::Buckets => 2,
+            Self::Buckets | Self::Joining | Self::TrainingSize => 2,
             _ => 1,
         }
     }
@@ -86,12 +90,9 @@ impl Part {
     #[must_use]
     pub fn seeds(self, settings: &Settings) -> Vec<u64> {
         match self {
-            Self::Activations
-            | Self::Density
-            | Self::Frequencies
-            | Self::Terms
-            | Self::Joining
-            | Self::TrainingSize => settings.seeds.iter().take(1).copied().collect(),
+            Self::Activations | Self::Density | Self::Frequencies | Self::Terms => {
+                settings.seeds.iter().take(1).copied().collect()
+            }
             _ => settings.seeds.clone(),
         }
     }
@@ -112,6 +113,7 @@ impl Part {
             Self::Frequencies => "Frequency of dimensions",
             Self::Terms => "Dimensions by the terms that activate them",
             Self::Joining => "Joint against separate training, hinge against InfoNCE",
+            Self::StopDimensions => "Stop-dimensions: rarity and duty cycles",
             Self::TrainingSize => "Training-set size",
         }
     }
@@ -130,6 +132,7 @@ impl Part {
             Self::Frequencies => "figure 6",
             Self::Terms => "table 7",
             Self::Joining => "appendix A.3, eq. 8",
+            Self::StopDimensions => "appendix A.2",
             Self::Initialisations | Self::Quantization | Self::TrainingSize => "",
         }
     }
@@ -150,6 +153,7 @@ impl Part {
             Self::Frequencies => distributions::FREQUENCIES_METHOD,
             Self::Terms => terms::METHOD,
             Self::Joining => training::JOINING_METHOD,
+            Self::StopDimensions => stop_dimensions::METHOD,
             Self::TrainingSize => training::SIZE_METHOD,
         }
     }
@@ -172,6 +176,7 @@ impl Part {
             Self::Frequencies => distributions::frequencies(lab),
             Self::Terms => terms::run(lab),
             Self::Joining => training::joining(lab),
+            Self::StopDimensions => stop_dimensions::run(lab),
             Self::TrainingSize => training::size(lab),
         }
     }
