@@ -76,7 +76,7 @@ impl Bench {
 /// static queries too, BM25 beside them, queries in other words. `ROWS` stands for the folder of an encoder's rows.
 const EVERYTHING: &str = "--buckets 2:24:2 0:16:2 --weight-sparsity 0.5 --rarity learned \
     --duty-cycle 0.2 --backbone-learning-rate 0.001 --dense 0.5 --static-queries 0.7 --row-learning-rate 0.01 \
-    --words 0.5 --swap-words 0.5 --leave-out-words 0.5 --rows ROWS";
+    --keep-rows 0.1 --words 0.5 --swap-words 0.5 --leave-out-words 0.5 --rows ROWS";
 
 #[test]
 fn a_resumed_run_equals_an_uninterrupted_one_bit_for_bit() -> Result<()> {
@@ -266,6 +266,24 @@ fn without_their_losses_heads_stay_and_a_run_still_resumes() -> Result<()> {
 }
 
 #[test]
+fn rows_that_are_held_move_less() -> Result<()> {
+    let bench = Bench::new()?;
+    let base = Base::open(&bench.path("base"), &Device::Cpu)?;
+    let moved = |out: &str, options: &str| -> Result<f32> {
+        let rest =
+            "--buckets 2:24:2 --codes 0 --static-queries 1 --row-learning-rate 0.01 --rows ROWS";
+        bench.fit(out, &format!("{rest} {options}"))?;
+        let begun = StaticRows::of_encoder(&bench.path("rows"), &base, &Device::Cpu)?;
+        let rows = Checkpoint::load(&bench.path(out), &Device::Cpu)?.rows;
+        let way = (rows.unwrap().rows - begun.rows)?;
+        Ok(way.sqr()?.sum_all()?.to_scalar()?)
+    };
+    let (free, held) = (moved("free", "")?, moved("held", "--keep-rows 0.5")?);
+    assert!(0.0 < held && held < 0.5 * free, "{held} of {free}");
+    Ok(())
+}
+
+#[test]
 fn synonyms_of_several_lines_add_up() -> Result<()> {
     let bench = Bench::new()?;
     let path = bench.path("synonyms.tsv");
@@ -291,6 +309,8 @@ fn rows_that_are_missing_or_of_another_network_are_refused() -> Result<()> {
         "are probabilities",
     );
     refused("--buckets 2:24:2 --words 1", "--words needs");
+    refused("--buckets 2:24:2 --keep-rows 0.1", "--keep-rows needs");
+    refused("--buckets 2:24:2 --keep-rows 1", "below 1");
     refused(
         "--buckets 2:24:2 --synonyms SYNONYMS",
         "--synonyms needs --swap-words",

@@ -61,12 +61,20 @@ pub fn vectors(
 }
 
 impl Material {
-    /// Token vectors at `layer` of all texts that are learned from, one in some where they are too
-    /// many: `[tokens, dim]`.
+    /// Token vectors at `layer` of all texts that are learned from, one in some where they are more
+    /// than [`Material::sample_tokens`]: `[tokens, dim]`.
     ///
     /// # Errors
     /// When a file is damaged.
     pub fn samples(&self, layer: usize) -> Result<Tensor> {
+        self.samples_of(layer, self.sample_tokens)
+    }
+
+    /// The same, at most `most`.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub fn samples_of(&self, layer: usize, most: usize) -> Result<Tensor> {
         let mut all = Vec::new();
         for vectors in &self.learned {
             let sides = vectors.layer(layer)?;
@@ -74,7 +82,7 @@ impl Material {
         }
         let all = Tensor::cat(&all, 0)?;
         let rows = all.dim(0)?;
-        let step = rows.div_ceil(self.sample_tokens.max(1));
+        let step = rows.div_ceil(most.max(1));
         let at: Vec<u32> = (0..u32::try_from(rows)?).step_by(step.max(1)).collect();
         let count = at.len();
         Ok(all.index_select(&Tensor::from_vec(at, count, all.device())?, 0)?)

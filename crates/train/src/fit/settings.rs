@@ -166,6 +166,11 @@ pub struct Settings {
     /// Peak learning rate of static rows.
     #[arg(long, default_value_t = 1e-4)]
     pub row_learning_rate: f64,
+    /// How far static rows go back each step towards where they began, as a share of the way at the peak of the schedule:
+    /// rows of rare pieces, which few queries pull, stay what they were. 0 leaves it out; needs --static-queries.
+    #[arg(long, default_value_t = 0.0)]
+    #[serde(default)]
+    pub keep_rows: f64,
     /// Probability with which a word of every second query is swapped for a near one; needs --rows.
     #[arg(long, default_value_t = 0.0)]
     pub swap_words: f64,
@@ -294,6 +299,15 @@ impl Settings {
                 "{name} is {weight}: it must be 0 or more"
             );
         }
+        ensure!(
+            (0.0..1.0).contains(&self.keep_rows),
+            "--keep-rows is {}: it must be 0 or more, and below 1",
+            self.keep_rows
+        );
+        ensure!(
+            self.keep_rows == 0.0 || self.static_queries > 0.0,
+            "--keep-rows needs --static-queries"
+        );
         ensure!(
             self.words == 0.0 || self.dense > 0.0 || self.static_queries > 0.0,
             "--words needs --dense or --static-queries"

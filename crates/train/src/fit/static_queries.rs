@@ -14,6 +14,8 @@ use crate::rows::read_static_rows;
 /// Names of the tensors in a checkpoint.
 const ROWS: &str = "static_rows";
 const MEAN: &str = "query_mean";
+/// Name of the rows as they began, among what the optimizer's state keeps.
+const BEGUN: &str = "static_rows.begun";
 
 /// Static rows and what they are sums around.
 #[derive(Clone, Debug)]
@@ -91,15 +93,47 @@ pub(crate) struct StaticQueries {
     rows: Var,
     /// `[1, dim]`.
     query_mean: Tensor,
+    /// `[pieces, dim]`: where the rows began, if something holds them there.
+    begun: Option<Tensor>,
 }
 
 impl StaticQueries {
-    /// Variables that begin as `rows`.
-    pub(crate) fn new(rows: &StaticRows) -> Result<Self> {
+    /// Variables that begin as `rows`, and are held there if `is_held`.
+    pub(crate) fn new(rows: &StaticRows, is_held: bool) -> Result<Self> {
+        let variable = Var::from_tensor(&rows.rows.to_dtype(DType::F32)?)?;
+        let begun = is_held.then(|| variable.as_tensor().copy());
         Ok(Self {
-            rows: Var::from_tensor(&rows.rows.to_dtype(DType::F32)?)?,
+            begun: begun.transpose()?,
+            rows: variable,
             query_mean: rows.query_mean.unsqueeze(0)?,
         })
+    }
+
+    /// Moves the rows by `share` of the way towards where they began: weight decay towards the start (Li et al.,
+    /// "Explicit Inductive Bias for Transfer Learning with Convolutional Networks", 2018), decoupled from the
+    /// gradient as in AdamW, so that it holds rows, too, which the batch does not have.
+    pub(crate) fn hold(&self, share: f64) -> Result<()> {
+        if let Some(begun) = &self.begun {
+            let rows = self.rows.as_detached_tensor();
+            let way = ((begun - &rows)? * share)?;
+            self.rows.set(&(rows + way)?)?;
+        }
+        Ok(())
+    }
+
+    /// What holding adds to a checkpoint.
+    pub(crate) fn save(&self) -> Option<(String, Tensor)> {
+        let begun = self.begun.clone();
+        begun.map(|begun| (BEGUN.to_owned(), begun))
+    }
+
+    /// Goes on from what [`StaticQueries::save`] gave.
+    pub(crate) fn restore(&mut self, saved: &HashMap<String, Tensor>) -> Result<()> {
+        if let Some(begun) = &mut self.begun {
+            let saved = saved.get(BEGUN).cloned();
+            *begun = saved.with_context(|| format!("the optimizer's state lacks {BEGUN}"))?;
+        }
+        Ok(())
     }
 
     /// What the optimizer moves.
@@ -157,7 +191,7 @@ mod tests {
             rows,
             query_mean: Tensor::new(&[0.5_f32, 0.5], &device)?,
         };
-        let queries = StaticQueries::new(&rows)?;
+        let queries = StaticQueries::new(&rows, false)?;
         let vectors = queries.vectors(&[vec![0, 2, 3, 2, 1], vec![0, 3, 1], vec![0, 1]])?;
         assert_eq!(
             vectors.to_vec2::<f32>()?,
@@ -168,6 +202,23 @@ mod tests {
         assert_eq!(gradient, [[0.0; 2], [0.0; 2], [1.0; 2], [2.0; 2]]);
         let centred = queries.centred(&rows.rows)?.to_vec2::<f32>()?;
         assert_eq!(centred[0], [0.5, -0.5]);
+        Ok(())
+    }
+    #[test]
+    fn rows_that_are_held_go_back_to_where_they_began() -> Result<()> {
+        let device = Device::Cpu;
+        let rows = StaticRows {
+            rows: Tensor::new(&[[1.0_f32, 2.0]], &device)?,
+            query_mean: Tensor::zeros(2, DType::F32, &device)?,
+        };
+        for (is_held, expected) in [(true, [2.5_f32, 2.0]), (false, [3.0, 2.0])] {
+            let queries = StaticQueries::new(&rows, is_held)?;
+            queries
+                .rows
+                .set(&Tensor::new(&[[3.0_f32, 2.0]], &device)?)?;
+            queries.hold(0.25)?;
+            assert_eq!(queries.frozen()?.rows.to_vec2::<f32>()?, [expected]);
+        }
         Ok(())
     }
 }

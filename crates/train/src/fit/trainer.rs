@@ -99,7 +99,7 @@ impl Trainer {
             .zip(&checkpoint.heads)
             .map(|(j, head)| HeadVariables::new(head, settings, j, device))
             .collect::<Result<Vec<_>>>()?;
-        let static_queries = static_queries(base, checkpoint, settings)?;
+        let mut static_queries = static_queries(base, checkpoint, settings)?;
         let groups = groups(
             backbone.as_deref(),
             &heads,
@@ -107,7 +107,13 @@ impl Trainer {
             settings,
         );
         let mut optimizer = AdamW::new(groups)?;
-        restore(&mut optimizer, &mut heads, checkpoint, settings)?;
+        restore(
+            &mut optimizer,
+            &mut heads,
+            static_queries.as_mut(),
+            checkpoint,
+            settings,
+        )?;
         let is_base = backbone.is_none() && checkpoint.backbone.is_none();
         let needs_teacher = !is_base || settings.paraphrases();
         let teacher = needs_teacher.then(|| base.bert()).transpose()?;
@@ -152,6 +158,9 @@ impl Trainer {
         let schedule = schedule(self.step, self.settings.warm_up_steps, self.settings.steps);
         let max_norm = self.settings.max_gradient_norm;
         let gradient_norm = self.optimizer.update(&gradients, max_norm, schedule)?;
+        if let Some(rows) = &self.static_queries {
+            rows.hold(self.settings.keep_rows * schedule)?;
+        }
         for (head, frequency) in self.heads.iter_mut().zip(&losses.frequencies) {
             head.count(frequency, &self.settings)?;
         }
@@ -370,6 +379,7 @@ impl Trainer {
     /// The optimizer's moments and what else the next step reads.
     fn moments(&self) -> HashMap<String, Tensor> {
         let mut moments = self.optimizer.save();
+        moments.extend(self.static_queries.iter().filter_map(StaticQueries::save));
         let heads = self.heads.iter().enumerate();
         moments.extend(heads.filter_map(|(j, head)| head.save(j)));
         moments
@@ -399,7 +409,9 @@ fn static_queries(
         rows.is_some() || settings.static_queries == 0.0,
         "--static-queries needs the rows of an encoder: give --rows"
     );
-    rows.map(StaticQueries::new).transpose()
+    let is_held = settings.keep_rows > 0.0;
+    rows.map(|rows| StaticQueries::new(rows, is_held))
+        .transpose()
 }
 
 /// Variables of the weights that a forward pass reads, in order of name.
@@ -421,10 +433,12 @@ fn as_tensors(variables: &[(String, Var)]) -> HashMap<String, Tensor> {
         .collect()
 }
 
-/// What a run that goes on takes over from its checkpoint: moments of the optimizer and of the heads.
+/// What a run that goes on takes over from its checkpoint: moments of the optimizer and of the heads, and where rows
+/// began.
 fn restore(
     optimizer: &mut AdamW,
     heads: &mut [HeadVariables],
+    rows: Option<&mut StaticQueries>,
     checkpoint: &Checkpoint,
     settings: &Settings,
 ) -> Result<()> {
@@ -437,7 +451,7 @@ fn restore(
     for (j, head) in heads.iter_mut().enumerate() {
         head.restore(saved, j, settings)?;
     }
-    Ok(())
+    rows.map_or(Ok(()), |rows| rows.restore(saved))
 }
 
 fn groups(

@@ -1,18 +1,28 @@
-//! n × k (UHD-BERT, figure 4).
+//! n × k (UHD-BERT, figure 4), and the size that the paper ends at.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use super::super::Lab;
 use super::super::codes::Coded;
 use super::super::heads::Start;
 use super::super::ranking::Scoring;
 use super::super::result::{Axis, Comparison, Plot, Section, Series, Table};
+use crate::wta::Head;
 
 pub(super) const METHOD: &str = "Heads from whitened samples with an eighth to four times the \
     reference's dimensions, and 1 to 16 winners a token, once with whole passage codes and once with \
     the strongest 64 dimensions of each by summed activation.";
 
+pub(super) const LARGEST_METHOD: &str = "Heads with ten times the reference's dimensions (the paper's 81,920) \
+    from whitened samples and from bare Gaussian rows, as the paper has them, with the reference's winners a \
+    token and with 80, the paper's number; passages whole and cut to the strongest 64 dimensions by summed \
+    activation.";
+
 const WINNERS: [usize; 5] = [1, 2, 4, 8, 16];
+/// The paper's dimensions, in the reference's.
+const TIMES: usize = 10;
+/// The paper's winners, and some between the reference's and them.
+const MANY_WINNERS: [usize; 2] = [16, 80];
 
 pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
     let grid = Grid::measure(lab)?;
@@ -33,6 +43,65 @@ pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
     }
     sections.push(Section::Table(grid.sizes_table()));
     Ok(sections)
+}
+
+pub(super) fn largest(lab: &Lab) -> Result<Vec<Section>> {
+    let (reference_n, reference_k) = lab.shape();
+    let n = TIMES * reference_n;
+    let mut comparison = Comparison::new(&["rows", "n", "k", "passages"]);
+    let cut = lab.settings.passage_k.to_string();
+    let samples = lab.material.samples_of(lab.layer(), usize::MAX)?;
+    ensure!(
+        samples.dim(0)? >= n,
+        "{n} dimensions need as many token vectors to be sampled from, here are {}: take more collections",
+        samples.dim(0)?
+    );
+    let mut sizes = Vec::new();
+    for &seed in &lab.settings.seeds {
+        let mut add = |rows: &str, head: &Head, winners: &[usize]| -> Result<()> {
+            let found = lab.winners(head, lab.layer())?;
+            for &k in winners {
+                let coded = lab.coded(&found, k);
+                let (n, k) = (head.n().to_string(), k.to_string());
+                for (passages, scoring) in [
+                    (cut.as_str(), lab.scoring()),
+                    ("whole", Scoring::cut(usize::MAX)),
+                ] {
+                    let line = [rows, &n, &k, passages];
+                    comparison.add(&line, lab.ranked(&coded, &scoring));
+                }
+                if seed == lab.settings.seeds[0] {
+                    let size = format!("{:.0}", mean_size(&coded));
+                    sizes.push(vec![rows.to_owned(), n, k, size]);
+                }
+            }
+            Ok(())
+        };
+        add(
+            Start::WhitenedSamples.name(),
+            &lab.reference(seed)?,
+            &[reference_k],
+        )?;
+        let most = MANY_WINNERS[1].min(n);
+        let winners = [reference_k, MANY_WINNERS[0].min(most), most];
+        for start in [Start::WhitenedSamples, Start::Gaussian] {
+            eprintln!("  {}, seed {seed}", start.name());
+            add(
+                start.name(),
+                &start.head(&samples, (n, most), seed)?,
+                &winners,
+            )?;
+        }
+    }
+    let columns = ["rows", "n", "k", "dimensions"];
+    let sizes = Table {
+        caption: "Dimensions of a whole passage code, on the mean, first seed".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: sizes,
+    };
+    let caption = "Ten times the dimensions, twenty times the winners";
+    let rankings = comparison.rankings(caption, lab.settings.seed);
+    Ok(vec![Section::Rankings(rankings), Section::Table(sizes)])
 }
 
 struct Grid {

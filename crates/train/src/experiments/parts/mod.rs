@@ -20,6 +20,9 @@ pub enum Part {
     /// Dimensions and winners.
     #[value(name = "n-k")]
     NK,
+    /// The paper's own dimensions and winners.
+    #[value(name = "largest-n-k")]
+    LargestNK,
     /// Entries that a query's code keeps.
     QueryK,
     /// One bucket and several.
@@ -61,6 +64,7 @@ impl Part {
     pub fn name(self) -> &'static str {
         match self {
             Self::NK => "n-k",
+            Self::LargestNK => "largest-n-k",
             Self::QueryK => "query-k",
             Self::Buckets => "buckets",
             Self::BinaryFloat => "binary-float",
@@ -102,6 +106,7 @@ impl Part {
     pub fn title(self) -> &'static str {
         match self {
             Self::NK => "Dimensions n and winners k",
+            Self::LargestNK => "The paper's dimensions and winners",
             Self::QueryK => "Query k and passage k",
             Self::Buckets => "One bucket and several; tuned weights, ideal bucket",
             Self::BinaryFloat => "Binary against float",
@@ -122,7 +127,7 @@ impl Part {
     #[must_use]
     pub fn paper(self) -> &'static str {
         match self {
-            Self::NK => "figure 4",
+            Self::NK | Self::LargestNK => "figure 4",
             Self::QueryK => "table 4",
             Self::Buckets => "tables 5 and 6",
             Self::BinaryFloat => "eq. 4 and 7, binarization",
@@ -142,6 +147,7 @@ impl Part {
     pub fn method(self) -> &'static str {
         match self {
             Self::NK => grid::METHOD,
+            Self::LargestNK => grid::LARGEST_METHOD,
             Self::QueryK => scoring::QUERY_K_METHOD,
             Self::Buckets => buckets::METHOD,
             Self::BinaryFloat => scoring::BINARY_METHOD,
@@ -165,6 +171,7 @@ impl Part {
     pub fn run(self, lab: &Lab) -> Result<Vec<Section>> {
         match self {
             Self::NK => grid::run(lab),
+            Self::LargestNK => grid::largest(lab),
             Self::QueryK => scoring::query_k(lab),
             Self::Buckets => buckets::run(lab),
             Self::BinaryFloat => scoring::binary_float(lab),
