@@ -2,19 +2,27 @@
 //!
 //! The network stays; the dimensions are new: whitened samples of the token vectors of the site's own passages
 //! and queries, and, with `--steps`, trained on the pairs that the site gives. What does not depend on
-//! dimensions, static rows and pooling, is taken from the released encoder.
+//! dimensions, static rows, pooling, how queries are read and synonyms, is taken from the released encoder.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use siskin_encoder::{MANIFEST_FILE, QUERIES_FILE, SYNONYMS_FILE};
 
+use crate::base::Base;
 use crate::checkpoint::Bucket;
+use crate::export::{Manifest, Rewritten};
 use crate::fit::settings::Settings;
 use crate::onnx::Quantization;
 use crate::rows::texts::Source;
-use crate::{export, fit, pairs, rows};
+use crate::{export, fit, pairs, queries, rows};
+
+/// Files of an encoder that hold for other dimensions, too.
+const CARRIED_FILES: [&str; 2] = [QUERIES_FILE, SYNONYMS_FILE];
+/// What `encoder.json` says under `training` of them, and of words' rows, which are among those that are kept.
+const CARRIED_NOTES: [&str; 3] = ["queries", "synonyms", "words"];
 
 /// Arguments of `siskin-train adapt`.
 #[derive(clap::Args, Debug)]
@@ -22,7 +30,8 @@ pub struct Args {
     /// Folders with built sites (HTML) or collections in the BEIR layout.
     #[arg(required = true)]
     pub sites: Vec<PathBuf>,
-    /// Encoder folder to begin with; its buckets, static rows and pooling are taken over.
+    /// Encoder folder to begin with; its buckets, static rows, pooling, synonyms and what it has for reading queries are
+    /// taken over.
     #[arg(long)]
     pub from: PathBuf,
     /// Folder of the base model that it was made of.
@@ -53,6 +62,8 @@ pub struct Args {
 #[derive(Deserialize)]
 struct Released {
     buckets: Vec<Bucket>,
+    #[serde(default)]
+    files: serde_json::Map<String, Value>,
 }
 
 /// Runs the step; see [`Args`].
@@ -61,6 +72,7 @@ struct Released {
 /// When a site has no pairs or too few words, the encoder is of another network, or a file cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let work = args.work.clone().unwrap_or_else(|| beside(&args.out));
+    let carried = Carried::read(&args.from, &args.base)?;
     begin(args, &work)?;
     let folder = work.join("pairs");
     let collections = collections(args, &folder)?;
@@ -80,7 +92,54 @@ pub fn run(args: &Args) -> Result<()> {
         rows: Some(rows),
         quantization: Quantization::Int8,
         out: args.out.clone(),
-    })
+    })?;
+    carried.add_to(&args.out)
+}
+
+/// What an encoder has that `export` does not make.
+#[derive(Default)]
+struct Carried {
+    files: Vec<(&'static str, Vec<u8>)>,
+    notes: Vec<(&'static str, Value)>,
+}
+
+impl Carried {
+    /// Reads it, if the encoder in `from` has some of it.
+    ///
+    /// # Errors
+    /// When a file is not what the manifest speaks of, or queries are read by another network than `base`.
+    fn read(from: &Path, base: &Path) -> Result<Self> {
+        if released(from)?.files.is_empty() {
+            return Ok(Self::default());
+        }
+        let manifest = Manifest::read(&from.join(MANIFEST_FILE))?;
+        let is_listed = |name: &&str| manifest.files.contains_key(*name);
+        let files = CARRIED_FILES.into_iter().filter(is_listed);
+        let files = files.map(|name| Ok((name, manifest.file(from, name)?)));
+        let note = |key| Some((key, manifest.training.get(key)?.clone()));
+        let carried = Self {
+            files: files.collect::<Result<_>>()?,
+            notes: CARRIED_NOTES.into_iter().filter_map(note).collect(),
+        };
+        if manifest.files.contains_key(QUERIES_FILE) {
+            let base = Base::open(base, &candle_core::Device::Cpu)?;
+            queries::check_same_network(from, &base, manifest.quantization)?;
+        }
+        Ok(carried)
+    }
+
+    /// Puts it into the encoder that was exported to `out`.
+    fn add_to(self, out: &Path) -> Result<()> {
+        if self.files.is_empty() && self.notes.is_empty() {
+            return Ok(());
+        }
+        let files = self
+            .files
+            .iter()
+            .map(|(name, bytes)| (*name, bytes.as_slice()));
+        let files: Vec<(&str, &[u8])> = files.collect();
+        Rewritten::new(out, &files, self.notes)?.put_in_place("", Vec::new())
+    }
 }
 
 /// Refuses a working folder that was begun with other sites or settings: what lies there would be taken for theirs.
@@ -169,7 +228,7 @@ fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
 }
 
 fn released(encoder: &Path) -> Result<Released> {
-    let path = encoder.join("encoder.json");
+    let path = encoder.join(MANIFEST_FILE);
     let cannot = || format!("cannot read {}", path.display());
     let manifest = std::fs::read(&path).with_context(cannot)?;
     let released: Released = serde_json::from_slice(&manifest).with_context(cannot)?;

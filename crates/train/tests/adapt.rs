@@ -9,12 +9,27 @@ use anyhow::Result;
 use candle_core::{DType, Device, Tensor};
 use clap::Parser;
 use serde_json::{Value, json};
+use siskin_core::encoded::Encode as _;
+use siskin_encoder::Encoder;
 use siskin_train::adapt::{self, Args};
+use siskin_train::{queries, synonyms};
 
 #[derive(Parser)]
 struct Command {
     #[command(flatten)]
     args: Args,
+}
+
+#[derive(Parser)]
+struct Synonyms {
+    #[command(flatten)]
+    args: synonyms::Args,
+}
+
+#[derive(Parser)]
+struct Queries {
+    #[command(flatten)]
+    args: queries::Args,
 }
 
 /// What `adapt` reads of an encoder: its shape, and rows that it keeps.
@@ -69,5 +84,56 @@ fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
     assert!(std::fs::read(path("trained/model.onnx"))? != first);
     let error = format!("{:#}", adapt("few", "--sample-tokens 5").unwrap_err());
     assert!(error.contains("give more text"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn what_dimensions_do_not_change_is_carried_over() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    tiny::write_base(&path("base"))?;
+    tiny::write_encoder(folder.path())?;
+    let [zoo, animals, base, own] =
+        ["zoo", "animals", "base", "own"].map(|name| path(name).display().to_string());
+    let line =
+        format!("queries {zoo} --base {base} --pairs {animals} --batch-queries 16 --steps 5");
+    queries::run(&Queries::try_parse_from(line.split_whitespace())?.args)?;
+    tiny::write_dict(&path("dict"), tiny::THESAURUS)?;
+    let line = format!("synonyms {zoo} --wordnet {}", path("dict").display());
+    synonyms::run(&Synonyms::try_parse_from(line.split_whitespace())?.args)?;
+
+    let line =
+        format!("adapt {animals} --from {zoo} --base {base} --out {own} --sample-tokens 400");
+    let adapt = || adapt::run(&Command::try_parse_from(line.split_whitespace())?.args);
+    adapt()?;
+    for name in ["queries.safetensors", "synonyms.txt"] {
+        let same = std::fs::read(path("own").join(name))? == std::fs::read(path("zoo").join(name))?;
+        assert!(same, "{name}");
+    }
+    let training = |name: &str| tiny::json_of(&path(name).join("encoder.json"));
+    let (own, zoo) = (training("own")?, training("zoo")?);
+    for note in ["queries", "synonyms"] {
+        assert!(own["training"][note].is_object(), "{note}");
+        assert_eq!(own["training"][note], zoo["training"][note]);
+    }
+    let encoder = Encoder::open(path("own"))?;
+    let reader = Encoder::open_for_queries(&path("own"))?;
+    let text = "cat dog elk";
+    assert_ne!(reader.encode(text)?.hidden, encoder.encode(text)?.hidden);
+    adapt()?;
+    assert_eq!(
+        Encoder::open(path("own"))?.id(),
+        encoder.id(),
+        "the same again"
+    );
+
+    // What was tuned for one network is not given to another.
+    let mut weights = std::fs::read(path("base/model.safetensors"))?;
+    if let Some(last) = weights.last_mut() {
+        *last ^= 0x40;
+    }
+    std::fs::write(path("base/model.safetensors"), weights)?;
+    let error = format!("{:#}", adapt().unwrap_err());
+    assert!(error.contains("is not the network of"), "{error}");
     Ok(())
 }

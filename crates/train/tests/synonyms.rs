@@ -2,7 +2,6 @@
 
 mod tiny;
 
-use std::path::Path;
 
 use anyhow::Result;
 use clap::Parser;
@@ -20,31 +19,13 @@ fn run(line: &str) -> Result<()> {
     synonyms::run(&Synonyms::try_parse_from(line.split_whitespace())?.args)
 }
 
-/// A thesaurus in which *seal* is *stamp* first and *fox* never, and what a *stamp* is the encoder does not know.
-fn write_dict(folder: &Path, data: &str) -> Result<()> {
-    std::fs::create_dir_all(folder)?;
-    for part in ["noun", "verb", "adj", "adv"] {
-        for kind in ["data", "index"] {
-            std::fs::write(folder.join(format!("{kind}.{part}")), "")?;
-        }
-    }
-    std::fs::write(folder.join("data.noun"), data)?;
-    let index = "seal n 2 1 @ 2 0 00000001 00000002\nstamp n 1 0 1 0 00000001\n";
-    Ok(std::fs::write(folder.join("index.noun"), index)?)
-}
-
-const DATA: &str = "  1 WordNet 3.1 Copyright 2011 by Princeton University.\n\
-    00000001 06 n 02 seal 0 stamp 0 000 | a mark\n\
-    00000002 05 n 02 seal 0 Newts 0 001 @ 00000003 n 0000 | an animal\n\
-    00000003 05 n 02 mole 0 vole 0 000 | animals\n";
-
 #[test]
 fn an_encoder_gets_synonyms_and_its_students_follow() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name);
     tiny::write_base(&folder.path().join("base"))?;
     tiny::write_encoder(folder.path())?;
-    write_dict(&path("dict"), DATA)?;
+    tiny::write_dict(&path("dict"), tiny::THESAURUS)?;
     let zoo = path("zoo");
     let before = Encoder::open(&zoo)?;
     assert!(before.generic_rows()?.synonyms.is_empty());
@@ -89,10 +70,12 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
     tiny::write_encoder(folder.path())?;
     let zoo = path("zoo");
     let before = Encoder::open(&zoo)?;
-    write_dict(&path("good"), DATA)?;
-    write_dict(&path("cut"), "00000001 06 n 02 seal 0")?;
-    let alone = DATA.replace("Newts", "otter").replace("@ ", "+ ");
-    write_dict(&path("alone"), &alone)?;
+    tiny::write_dict(&path("good"), tiny::THESAURUS)?;
+    tiny::write_dict(&path("cut"), "00000001 06 n 02 seal 0")?;
+    let alone = tiny::THESAURUS
+        .replace("Newts", "otter")
+        .replace("@ ", "+ ");
+    tiny::write_dict(&path("alone"), &alone)?;
     let student = format!("--students {}", zoo.display());
     for (dict, options, reason) in [
         ("none", "", "data.noun: --wordnet is the folder `dict`"),

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
+use siskin_core::container::sha256_hex;
+use siskin_encoder::MANIFEST_FILE;
 
 use crate::checkpoint::Bucket;
 use crate::onnx::Quantization;
@@ -47,6 +49,23 @@ impl Manifest {
             manifest.format
         );
         Ok(manifest)
+    }
+
+    /// The bytes of the file `name` that it lists, in its `folder`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is another one.
+    pub fn file(&self, folder: &Path, name: &str) -> Result<Vec<u8>> {
+        let file = folder.join(name);
+        let bytes = std::fs::read(&file);
+        let bytes = bytes.with_context(|| format!("cannot read {}", file.display()))?;
+        let listed = self.files.get(name);
+        ensure!(
+            listed.is_some_and(|listed| sha256_hex(&bytes) == listed.sha256),
+            "{} is not the file that {MANIFEST_FILE} speaks of: export the encoder again",
+            file.display()
+        );
+        Ok(bytes)
     }
 }
 

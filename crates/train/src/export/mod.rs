@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::onnx::{self, Quantization};
 use folder::Folder;
 use golden::Golden;
-use manifest::Manifest;
+pub(crate) use manifest::Manifest;
 pub(crate) use rewrite::{Rewritten, Student};
 use source::Source;
 

@@ -1,15 +1,14 @@
-//! Another file in an encoder that was exported: the folder is written anew, and what reads queries for it follows.
+//! Other files in an encoder that was exported: the folder is written anew, and what reads queries for it follows.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use siskin_core::container::sha256_hex;
+use siskin_encoder::MANIFEST_FILE;
 
 use super::folder::Folder;
 use super::manifest::Manifest;
-
-const MANIFEST: &str = "encoder.json";
 
 /// An encoder folder, written but not yet in its place.
 pub struct Rewritten {
@@ -18,35 +17,31 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// The encoder in `path` with the file `name` as `bytes`; `made` says under `training.KEY` how that came about.
+    /// The encoder in `path` with these files, each a name and its bytes; `made` says under `training.KEY` how they
+    /// came about.
     ///
     /// # Errors
     /// When the folder is no encoder or is altered, or cannot be written.
-    pub fn new(
+    pub fn new<'a>(
         path: &Path,
-        (name, bytes): (&str, &[u8]),
-        (key, made): (&str, Value),
+        files: &[(&str, &[u8])],
+        made: impl IntoIterator<Item = (&'a str, Value)>,
     ) -> Result<Self> {
-        let mut manifest = Manifest::read(&path.join(MANIFEST))?;
+        let mut manifest = Manifest::read(&path.join(MANIFEST_FILE))?;
         let mut folder = Folder::create(path)?;
-        for (other, listed) in manifest.files.iter().filter(|(other, _)| *other != name) {
-            let file = path.join(other);
-            let bytes = std::fs::read(&file);
-            let bytes = bytes.with_context(|| format!("cannot read {}", file.display()))?;
-            ensure!(
-                sha256_hex(&bytes) == listed.sha256,
-                "{} is not the file that {MANIFEST} speaks of: export the encoder again",
-                file.display()
-            );
-            folder.write(other, &bytes)?;
+        let is_new = |name: &str| files.iter().any(|(new, _)| *new == name);
+        for name in manifest.files.keys().filter(|name| !is_new(name)) {
+            folder.write(name, &manifest.file(path, name)?)?;
         }
-        folder.write(name, bytes)?;
+        for (name, bytes) in files {
+            folder.write(name, bytes)?;
+        }
         manifest.files = folder.files().clone();
         if let Some(training) = manifest.training.as_object_mut() {
-            training.insert(key.to_owned(), made);
+            training.extend(made.into_iter().map(|(key, made)| (key.to_owned(), made)));
         }
         let json = serde_json::to_vec_pretty(&manifest)?;
-        folder.write(MANIFEST, &json)?;
+        folder.write(MANIFEST_FILE, &json)?;
         Ok(Self {
             folder,
             id: sha256_hex(&json),
@@ -85,7 +80,7 @@ impl Student {
     /// # Errors
     /// When it is none, or one of an encoder that reads queries for itself.
     pub fn read(folder: &Path) -> Result<Self> {
-        let path = folder.join(MANIFEST);
+        let path = folder.join(MANIFEST_FILE);
         let manifest = Manifest::read(&path)?;
         ensure!(
             manifest.queries_for.is_some(),

@@ -11,7 +11,7 @@ mod material;
 mod tuner;
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use candle_core::Tensor;
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<()> {
         siskin_encoder::Quantization::F32 => Quantization::F32,
         siskin_encoder::Quantization::Int8 => Quantization::Int8,
     };
-    check_same_network(args, &base, quantization)?;
+    check_same_network(&args.encoder, &base, quantization)?;
     let students: Vec<Student> = args
         .students
         .iter()
@@ -143,8 +143,15 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Refuses an encoder that was made of another network than `base`, or of one that training changed.
-fn check_same_network(args: &Args, base: &Base, quantization: Quantization) -> Result<()> {
-    let path = args.encoder.join("model.onnx");
+///
+/// # Errors
+/// When it was, or its network cannot be read.
+pub(crate) fn check_same_network(
+    encoder: &Path,
+    base: &Base,
+    quantization: Quantization,
+) -> Result<()> {
+    let path = encoder.join("model.onnx");
     let cannot = || format!("cannot read {}", path.display());
     let written = Written::read(&std::fs::read(&path).with_context(cannot)?)?;
     let own = Written::read(&network(base, &base.weights, quantization)?)?;
@@ -153,7 +160,7 @@ fn check_same_network(args: &Args, base: &Base, quantization: Quantization) -> R
         other.as_ref().is_ok_and(Vec::is_empty),
         "{} is not the network of {}: give the base model that the encoder was exported from",
         path.display(),
-        args.base.display()
+        base.folder.display()
     );
     Ok(())
 }
@@ -228,5 +235,9 @@ fn rewritten(
     let bytes = serialize(changed.iter().map(|(name, values)| (name, values)), None)?;
     let made =
         json!({ "settings": args.settings, "held_out_before": before, "held_out_after": after });
-    Rewritten::new(&args.encoder, (QUERIES_FILE, &bytes), ("queries", made))
+    Rewritten::new(
+        &args.encoder,
+        &[(QUERIES_FILE, &bytes)],
+        [("queries", made)],
+    )
 }

@@ -173,6 +173,25 @@ pub fn write_synonyms(path: &Path) -> Result<()> {
     Ok(std::fs::write(path, lines)?)
 }
 
+/// A thesaurus in which *seal* is *stamp* first and *fox* never, and what a *stamp* is the encoder does not know.
+pub fn write_dict(folder: &Path, data: &str) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for part in ["noun", "verb", "adj", "adv"] {
+        for kind in ["data", "index"] {
+            std::fs::write(folder.join(format!("{kind}.{part}")), "")?;
+        }
+    }
+    std::fs::write(folder.join("data.noun"), data)?;
+    let index = "seal n 2 1 @ 2 0 00000001 00000002\nstamp n 1 0 1 0 00000001\n";
+    Ok(std::fs::write(folder.join("index.noun"), index)?)
+}
+
+/// Its nouns, as `data.noun` has them.
+pub const THESAURUS: &str = "  1 WordNet 3.1 Copyright 2011 by Princeton University.\n\
+    00000001 06 n 02 seal 0 stamp 0 000 | a mark\n\
+    00000002 05 n 02 seal 0 Newts 0 001 @ 00000003 n 0000 | an animal\n\
+    00000003 05 n 02 mole 0 vole 0 000 | animals\n";
+
 #[derive(clap::Parser)]
 struct Adapt {
     #[command(flatten)]
