@@ -1,7 +1,7 @@
 //! Collections in the BEIR layout (Thakur et al. 2021): where pairs and texts come from.
 //!
 //! A folder holds `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl` (`_id`, `text`) and
-//! `qrels/SPLIT.tsv` (`query-id`, `corpus-id`, `score`, with a header line).
+//! `qrels/SPLIT.tsv` (`query-id`, `corpus-id`, `score`, with a header line). Without the last two it has passages alone.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -135,8 +135,12 @@ impl Collection {
             .context("a collection is a folder with a name")?;
         let mut left_out = Vec::new();
         let passages = read_texts(&folder.join("corpus.jsonl"), &mut left_out)?;
-        let queries = read_texts(&folder.join("queries.jsonl"), &mut left_out)?;
         let judgments = folder.join("qrels").join(format!("{split}.tsv"));
+        let queries = folder.join("queries.jsonl");
+        let queries = match queries.exists() || judgments.exists() {
+            true => read_texts(&queries, &mut left_out)?,
+            false => Texts::default(),
+        };
         let pairs = if judgments.exists() {
             read_pairs(&judgments, (&queries, &passages), same, &mut left_out)?
         } else {
@@ -321,6 +325,20 @@ mod tests {
         std::fs::write(folder.join("queries.jsonl"), json(queries, 'q'))?;
         let header = "query-id\tcorpus-id\tscore\n";
         std::fs::write(folder.join("qrels/train.tsv"), format!("{header}{pairs}"))?;
+        Ok(())
+    }
+
+    #[test]
+    fn a_folder_of_passages_alone_is_a_collection_and_judgments_need_queries() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        write(folder.path(), &["cats", "gnus"], &["cat?"], "q1\tp1\t1\n")?;
+        std::fs::remove_file(folder.path().join("queries.jsonl"))?;
+        let error = format!("{:#}", Collection::read(folder.path()).unwrap_err());
+        assert!(error.contains("queries.jsonl"), "{error}");
+        std::fs::remove_dir_all(folder.path().join("qrels"))?;
+        let collection = Collection::read(folder.path())?;
+        assert_eq!(collection.passages.len(), 2);
+        assert!(collection.queries.is_empty() && collection.pairs.is_empty());
         Ok(())
     }
 

@@ -2,7 +2,6 @@
 
 mod tiny;
 
-
 use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
