@@ -117,7 +117,7 @@ fn what_dimensions_do_not_change_is_carried_over() -> Result<()> {
         assert_eq!(own["training"][note], zoo["training"][note]);
     }
     let encoder = Encoder::open(path("own"))?;
-    let reader = Encoder::open_for_queries(&path("own"))?;
+    let reader = Encoder::open_for_queries(path("own"))?;
     let text = "cat dog elk";
     assert_ne!(reader.encode(text)?.hidden, encoder.encode(text)?.hidden);
     adapt()?;

@@ -48,60 +48,67 @@ pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
 pub(super) fn largest(lab: &Lab) -> Result<Vec<Section>> {
     let (reference_n, reference_k) = lab.shape();
     let n = TIMES * reference_n;
-    let mut comparison = Comparison::new(&["rows", "n", "k", "passages"]);
-    let cut = lab.settings.passage_k.to_string();
     let samples = lab.material.samples_of(lab.layer(), usize::MAX)?;
     ensure!(
         samples.dim(0)? >= n,
         "{n} dimensions need as many token vectors to be sampled from, here are {}: take more collections",
         samples.dim(0)?
     );
-    let mut sizes = Vec::new();
+    let most = MANY_WINNERS[1].min(n);
+    let winners = [reference_k, MANY_WINNERS[0].min(most), most];
+    let mut largest = Largest {
+        rankings: Comparison::new(&["rows", "n", "k", "passages"]),
+        sizes: Vec::new(),
+    };
     for &seed in &lab.settings.seeds {
-        let mut add = |rows: &str, head: &Head, winners: &[usize]| -> Result<()> {
-            let found = lab.winners(head, lab.layer())?;
-            for &k in winners {
-                let coded = lab.coded(&found, k);
-                let (n, k) = (head.n().to_string(), k.to_string());
-                for (passages, scoring) in [
-                    (cut.as_str(), lab.scoring()),
-                    ("whole", Scoring::cut(usize::MAX)),
-                ] {
-                    let line = [rows, &n, &k, passages];
-                    comparison.add(&line, lab.ranked(&coded, &scoring));
-                }
-                if seed == lab.settings.seeds[0] {
-                    let size = format!("{:.0}", mean_size(&coded));
-                    sizes.push(vec![rows.to_owned(), n, k, size]);
-                }
-            }
-            Ok(())
-        };
-        add(
-            Start::WhitenedSamples.name(),
-            &lab.reference(seed)?,
-            &[reference_k],
-        )?;
-        let most = MANY_WINNERS[1].min(n);
-        let winners = [reference_k, MANY_WINNERS[0].min(most), most];
+        let name = Start::WhitenedSamples.name();
+        largest.add(lab, name, &lab.reference(seed)?, &[reference_k])?;
         for start in [Start::WhitenedSamples, Start::Gaussian] {
             eprintln!("  {}, seed {seed}", start.name());
-            add(
-                start.name(),
-                &start.head(&samples, (n, most), seed)?,
-                &winners,
-            )?;
+            let head = start.head(&samples, (n, most), seed)?;
+            largest.add(lab, start.name(), &head, &winners)?;
         }
     }
     let columns = ["rows", "n", "k", "dimensions"];
     let sizes = Table {
         caption: "Dimensions of a whole passage code, on the mean, first seed".to_owned(),
         columns: columns.map(str::to_owned).to_vec(),
-        rows: sizes,
+        rows: largest.sizes,
     };
     let caption = "Ten times the dimensions, twenty times the winners";
-    let rankings = comparison.rankings(caption, lab.settings.seed);
+    let rankings = largest.rankings.rankings(caption, lab.settings.seed);
     Ok(vec![Section::Rankings(rankings), Section::Table(sizes)])
+}
+
+/// What is found of the paper's size, line by line.
+struct Largest {
+    rankings: Comparison,
+    /// Dimensions of a whole passage code, of the first seed.
+    sizes: Vec<Vec<String>>,
+}
+
+impl Largest {
+    fn add(&mut self, lab: &Lab, rows: &str, head: &Head, winners: &[usize]) -> Result<()> {
+        let found = lab.winners(head, lab.layer())?;
+        let cut = lab.settings.passage_k.to_string();
+        for &k in winners {
+            let coded = lab.coded(&found, k);
+            let [n, k] = [head.n(), k].map(|number| number.to_string());
+            for (passages, scoring) in [
+                (cut.as_str(), lab.scoring()),
+                ("whole", Scoring::cut(usize::MAX)),
+            ] {
+                let ranked = lab.ranked(&coded, &scoring);
+                self.rankings.add(&[rows, &n, &k, passages], ranked);
+            }
+            let name = [rows.to_owned(), n, k];
+            if !self.sizes.iter().any(|row| row.starts_with(&name)) {
+                let size = format!("{:.0}", mean_size(&coded));
+                self.sizes.push(name.into_iter().chain([size]).collect());
+            }
+        }
+        Ok(())
+    }
 }
 
 struct Grid {
