@@ -13,7 +13,7 @@ use siskin_encoder::{MANIFEST_FILE, QUERIES_FILE, SYNONYMS_FILE};
 
 use crate::base::Base;
 use crate::checkpoint::Bucket;
-use crate::export::{Manifest, Rewritten};
+use crate::export::{Carried, Manifest};
 use crate::fit::settings::Settings;
 use crate::onnx::Quantization;
 use crate::rows::texts::Source;
@@ -72,7 +72,7 @@ struct Released {
 /// When a site has no pairs or too few words, the encoder is of another network, or a file cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let work = args.work.clone().unwrap_or_else(|| beside(&args.out));
-    let carried = Carried::read(&args.from, &args.base)?;
+    let carried = carried(&args.from, &args.base)?;
     begin(args, &work)?;
     let folder = work.join("pairs");
     let collections = collections(args, &folder)?;
@@ -83,7 +83,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !rows.with_extension("json").exists() {
         rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
     }
-    export::run(&export::Args {
+    let exported = export::Args {
         base: Some(args.base.clone()),
         checkpoint: Some(checkpoint),
         baseline: false,
@@ -92,54 +92,31 @@ pub fn run(args: &Args) -> Result<()> {
         rows: Some(rows),
         quantization: Quantization::Int8,
         out: args.out.clone(),
-    })?;
-    carried.add_to(&args.out)
+    };
+    export::run_with(&exported, &carried)
 }
 
-/// What an encoder has that `export` does not make.
-#[derive(Default)]
-struct Carried {
-    files: Vec<(&'static str, Vec<u8>)>,
-    notes: Vec<(&'static str, Value)>,
-}
-
-impl Carried {
-    /// Reads it, if the encoder in `from` has some of it.
-    ///
-    /// # Errors
-    /// When a file is not what the manifest speaks of, or queries are read by another network than `base`.
-    fn read(from: &Path, base: &Path) -> Result<Self> {
-        if released(from)?.files.is_empty() {
-            return Ok(Self::default());
-        }
-        let manifest = Manifest::read(&from.join(MANIFEST_FILE))?;
-        let is_listed = |name: &&str| manifest.files.contains_key(*name);
-        let files = CARRIED_FILES.into_iter().filter(is_listed);
-        let files = files.map(|name| Ok((name, manifest.file(from, name)?)));
-        let note = |key| Some((key, manifest.training.get(key)?.clone()));
-        let carried = Self {
-            files: files.collect::<Result<_>>()?,
-            notes: CARRIED_NOTES.into_iter().filter_map(note).collect(),
-        };
-        if manifest.files.contains_key(QUERIES_FILE) {
-            let base = Base::open(base, &candle_core::Device::Cpu)?;
-            queries::check_same_network(from, &base, manifest.quantization)?;
-        }
-        Ok(carried)
+/// What the encoder in `from` has that holds for other dimensions, too.
+///
+/// # Errors
+/// When a file is not what the manifest speaks of, or queries are read by another network than `base`.
+fn carried(from: &Path, base: &Path) -> Result<Carried> {
+    if released(from)?.files.is_empty() {
+        return Ok(Carried::default());
     }
-
-    /// Puts it into the encoder that was exported to `out`.
-    fn add_to(self, out: &Path) -> Result<()> {
-        if self.files.is_empty() && self.notes.is_empty() {
-            return Ok(());
-        }
-        let files = self
-            .files
-            .iter()
-            .map(|(name, bytes)| (*name, bytes.as_slice()));
-        let files: Vec<(&str, &[u8])> = files.collect();
-        Rewritten::new(out, &files, self.notes)?.put_in_place("", Vec::new())
+    let manifest = Manifest::read(&from.join(MANIFEST_FILE))?;
+    if manifest.files.contains_key(QUERIES_FILE) {
+        let base = Base::open(base, &candle_core::Device::Cpu)?;
+        queries::check_same_network(from, &base, manifest.quantization)?;
     }
+    let is_listed = |name: &&str| manifest.files.contains_key(*name);
+    let files = CARRIED_FILES.into_iter().filter(is_listed);
+    let files = files.map(|name| Ok((name, manifest.file(from, name)?)));
+    let note = |key| Some((key, manifest.training.get(key)?.clone()));
+    Ok(Carried {
+        files: files.collect::<Result<_>>()?,
+        notes: CARRIED_NOTES.into_iter().filter_map(note).collect(),
+    })
 }
 
 /// Refuses a working folder that was begun with other sites or settings: what lies there would be taken for theirs.

@@ -1,7 +1,7 @@
 //! The `experiments` step: what the choices of UHD-BERT are worth, on token vectors of the frozen
 //! network that are computed once.
 //!
-//! Data flows one way: [`cache`] (token vectors) → [`heads`] → [`codes`] → [`ranking`] →
+//! Data flows one way: [`cache`] (token vectors) → [`heads`] (→ `short_training`) → [`codes`] → [`ranking`] →
 //! [`statistics`] → [`result`] (a JSON file a part) → [`plot`] and [`page`]. Each of [`parts`] is run
 //! alone and not again while its file is of the same inputs, so a run goes on where it stopped.
 //!

@@ -61,6 +61,21 @@ pub struct Args {
 /// # Errors
 /// When a file cannot be read or written, or the parts do not fit each other.
 pub fn run(args: &Args) -> Result<()> {
+    run_with(args, &Carried::default())
+}
+
+/// What an encoder has that is made of no checkpoint: files, and what `encoder.json` says of them under `training`.
+#[derive(Default)]
+pub(crate) struct Carried {
+    pub(crate) files: Vec<(&'static str, Vec<u8>)>,
+    pub(crate) notes: Vec<(&'static str, Value)>,
+}
+
+/// [`run`], with files of another encoder that hold for this one, too.
+///
+/// # Errors
+/// The same.
+pub(crate) fn run_with(args: &Args, carried: &Carried) -> Result<()> {
     let source = Source::open(args)?;
     let mut folder = Folder::create(&args.out)?;
     folder.write(
@@ -74,7 +89,13 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(rows) = &rows {
         folder.write("rows.safetensors", &rows.bytes)?;
     }
-    let manifest = manifest(args, &source, rows.as_ref(), &folder)?;
+    for (name, bytes) in &carried.files {
+        folder.write(name, bytes)?;
+    }
+    let mut manifest = manifest(args, &source, rows.as_ref(), &folder)?;
+    for (key, note) in &carried.notes {
+        manifest.training[*key] = note.clone();
+    }
     folder.write("encoder.json", &serde_json::to_vec_pretty(&manifest)?)?;
     for (name, file) in folder.files() {
         eprintln!("{name}: {} bytes", file.bytes);

@@ -1,4 +1,4 @@
-//! Other files in an encoder that was exported: the folder is written anew, and what reads queries for it follows.
+//! Another file in an encoder that was exported: the folder is written anew, and what reads queries for it follows.
 
 use std::path::{Path, PathBuf};
 
@@ -17,28 +17,24 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// The encoder in `path` with these files, each a name and its bytes; `made` says under `training.KEY` how they
-    /// came about.
+    /// The encoder in `path` with the file `name` as `bytes`; `made` says under `training.KEY` how that came about.
     ///
     /// # Errors
     /// When the folder is no encoder or is altered, or cannot be written.
-    pub fn new<'a>(
+    pub fn new(
         path: &Path,
-        files: &[(&str, &[u8])],
-        made: impl IntoIterator<Item = (&'a str, Value)>,
+        (name, bytes): (&str, &[u8]),
+        (key, made): (&str, Value),
     ) -> Result<Self> {
         let mut manifest = Manifest::read(&path.join(MANIFEST_FILE))?;
         let mut folder = Folder::create(path)?;
-        let is_new = |name: &str| files.iter().any(|(new, _)| *new == name);
-        for name in manifest.files.keys().filter(|name| !is_new(name)) {
-            folder.write(name, &manifest.file(path, name)?)?;
+        for other in manifest.files.keys().filter(|other| *other != name) {
+            folder.write(other, &manifest.file(path, other)?)?;
         }
-        for (name, bytes) in files {
-            folder.write(name, bytes)?;
-        }
+        folder.write(name, bytes)?;
         manifest.files = folder.files().clone();
         if let Some(training) = manifest.training.as_object_mut() {
-            training.extend(made.into_iter().map(|(key, made)| (key.to_owned(), made)));
+            training.insert(key.to_owned(), made);
         }
         let json = serde_json::to_vec_pretty(&manifest)?;
         folder.write(MANIFEST_FILE, &json)?;

@@ -95,32 +95,25 @@ impl Trainer {
             Some(variables) => network(&as_tensors(variables), base, settings)?,
             None => network(weights, base, settings)?,
         };
-        let mut heads = (0..)
+        let heads = (0..)
             .zip(&checkpoint.heads)
             .map(|(j, head)| HeadVariables::new(head, settings, j, device))
             .collect::<Result<Vec<_>>>()?;
-        let mut static_queries = static_queries(base, checkpoint, settings)?;
+        let static_queries = static_queries(base, checkpoint, settings)?;
         let groups = groups(
             backbone.as_deref(),
             &heads,
             static_queries.as_ref(),
             settings,
         );
-        let mut optimizer = AdamW::new(groups)?;
-        restore(
-            &mut optimizer,
-            &mut heads,
-            static_queries.as_mut(),
-            checkpoint,
-            settings,
-        )?;
+        let optimizer = AdamW::new(groups)?;
         let is_base = backbone.is_none() && checkpoint.backbone.is_none();
         let needs_teacher = !is_base || settings.paraphrases();
         let teacher = needs_teacher.then(|| base.bert()).transpose()?;
         let is_trained = backbone.is_some();
         let frozen_backbone = checkpoint.backbone.clone().filter(|_| !is_trained);
         let (settings, device) = (settings.clone(), device.clone());
-        Ok(Self {
+        let mut trainer = Self {
             bert,
             teacher,
             backbone,
@@ -133,7 +126,25 @@ impl Trainer {
             begun: checkpoint.state.clone(),
             step: checkpoint.state.step,
             device,
-        })
+        };
+        trainer.restore(checkpoint)?;
+        Ok(trainer)
+    }
+
+    /// Takes over from a checkpoint what a run that goes on needs besides weights: moments of the optimizer and of the
+    /// heads, and where rows began.
+    fn restore(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        if self.step == 0 {
+            return Ok(());
+        }
+        let saved = checkpoint.moments()?;
+        self.optimizer.restore(saved, self.step)?;
+        for (j, head) in self.heads.iter_mut().enumerate() {
+            head.restore(saved, j, &self.settings)?;
+        }
+        self.static_queries
+            .as_mut()
+            .map_or(Ok(()), |rows| rows.restore(saved))
     }
 
     /// Steps made.
@@ -431,27 +442,6 @@ fn as_tensors(variables: &[(String, Var)]) -> HashMap<String, Tensor> {
         .iter()
         .map(|(name, variable)| (name.clone(), variable.as_tensor().clone()))
         .collect()
-}
-
-/// What a run that goes on takes over from its checkpoint: moments of the optimizer and of the heads, and where rows
-/// began.
-fn restore(
-    optimizer: &mut AdamW,
-    heads: &mut [HeadVariables],
-    rows: Option<&mut StaticQueries>,
-    checkpoint: &Checkpoint,
-    settings: &Settings,
-) -> Result<()> {
-    let step = checkpoint.state.step;
-    if step == 0 {
-        return Ok(());
-    }
-    let saved = checkpoint.moments()?;
-    optimizer.restore(saved, step)?;
-    for (j, head) in heads.iter_mut().enumerate() {
-        head.restore(saved, j, settings)?;
-    }
-    rows.map_or(Ok(()), |rows| rows.restore(saved))
 }
 
 fn groups(

@@ -235,9 +235,5 @@ fn rewritten(
     let bytes = serialize(changed.iter().map(|(name, values)| (name, values)), None)?;
     let made =
         json!({ "settings": args.settings, "held_out_before": before, "held_out_after": after });
-    Rewritten::new(
-        &args.encoder,
-        &[(QUERIES_FILE, &bytes)],
-        [("queries", made)],
-    )
+    Rewritten::new(&args.encoder, (QUERIES_FILE, &bytes), ("queries", made))
 }

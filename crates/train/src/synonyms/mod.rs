@@ -66,8 +66,8 @@ pub fn run(args: &Args) -> Result<()> {
     let file = synonyms::text(&known);
     let rewritten = Rewritten::new(
         &args.encoder,
-        &[(SYNONYMS_FILE, file.as_bytes())],
-        [("synonyms", made)],
+        (SYNONYMS_FILE, file.as_bytes()),
+        ("synonyms", made),
     );
     rewritten?.put_in_place(encoder.id(), students)
 }

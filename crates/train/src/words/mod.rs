@@ -182,7 +182,7 @@ fn rewritten(path: &Path, rows: &WordRows<'_>) -> Result<Rewritten> {
     let made = json!({
         "words": rows.words.len(), "fitted_on": rows.fitted_on, "mean_cosine": rows.cosine,
     });
-    Rewritten::new(path, &[(ROWS, &pack::bytes(&tensors)?)], [("words", made)])
+    Rewritten::new(path, (ROWS, &pack::bytes(&tensors)?), ("words", made))
 }
 
 #[cfg(test)]

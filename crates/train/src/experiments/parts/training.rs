@@ -18,7 +18,7 @@ pub(super) const JOINING_METHOD: &str = "Heads trained for 150 steps of 32 pairs
     the paper's hinge (eq. 8) at margin 0.2 alone. Two buckets share dimensions and winners and are \
     trained on their mean relevance (joint) or each on its own (separate). These runs are short: they \
     show the direction of the first minutes, not where long training ends.";
-pub(super) const SIZE_METHOD: &str = "The single bucket of the part before, trained for the same number \
+pub(super) const SIZE_METHOD: &str = "The single bucket of the part on joint training, trained for the same number \
     of steps of 32 pairs on the first so many training pairs, drawn at random from all collections.";
 
 /// Ways to train: name and options of `fit`.
