@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use siskin_encoder::{MANIFEST_FILE, QUERIES_FILE, SYNONYMS_FILE};
 
 use crate::base::Base;
-use crate::checkpoint::Bucket;
+use crate::checkpoint::{Bucket, beside};
 use crate::export::{Carried, Manifest};
 use crate::fit::settings::Settings;
 use crate::onnx::Quantization;
@@ -71,7 +71,10 @@ struct Released {
 /// # Errors
 /// When a site has no pairs or too few words, the encoder is of another network, or a file cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    let work = args.work.clone().unwrap_or_else(|| beside(&args.out));
+    let work = args
+        .work
+        .clone()
+        .unwrap_or_else(|| beside(&args.out, ".work"));
     let carried = carried(&args.from, &args.base)?;
     begin(args, &work)?;
     let folder = work.join("pairs");
@@ -139,12 +142,6 @@ fn begin(args: &Args, work: &Path) -> Result<()> {
     }
     std::fs::create_dir_all(work).with_context(cannot)?;
     std::fs::write(&path, asked.to_string()).with_context(cannot)
-}
-
-fn beside(out: &Path) -> PathBuf {
-    let mut name = out.file_name().unwrap_or_default().to_owned();
-    name.push(".work");
-    out.with_file_name(name)
 }
 
 /// The pairs of the sites, then the general texts.

@@ -245,6 +245,13 @@ impl<'a> Replacement<'a> {
     }
 }
 
+/// `out` with `suffix` on its name: where what leads to it is kept.
+pub(crate) fn beside(out: &Path, suffix: &str) -> PathBuf {
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    out.with_file_name(name)
+}
+
 /// Puts the files of a checkpoint in their places if that was begun. Can itself be interrupted.
 pub(crate) fn finish_replacing(folder: &Path) -> Result<()> {
     let list = folder.join(REPLACING);
@@ -262,7 +269,8 @@ pub(crate) fn finish_replacing(folder: &Path) -> Result<()> {
     std::fs::remove_file(&list).with_context(|| format!("cannot remove {}", list.display()))
 }
 
-fn remove_if_there(path: &Path) -> Result<()> {
+/// Removes a file; one that is not there is no error.
+pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot remove {}", path.display()))

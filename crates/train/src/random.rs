@@ -1,7 +1,9 @@
 //! Random numbers that are the same on every machine and in every release.
 
+use serde::{Deserialize, Serialize};
+
 /// SplitMix64 (Steele, Lea, Flood 2014): small, seedable, good enough to shuffle and to sample.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Random {
     state: u64,
 }

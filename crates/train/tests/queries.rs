@@ -87,6 +87,51 @@ fn queries_are_read_otherwise_and_passages_as_before() -> Result<()> {
 }
 
 #[test]
+fn a_run_that_was_stopped_goes_on_as_if_it_had_not_been() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    tiny::write_base(&path("base"))?;
+    tiny::write_encoder(folder.path())?;
+    let begun = Encoder::open(path("zoo"))?.id().to_owned();
+    std::fs::create_dir(path("before"))?;
+    for file in std::fs::read_dir(path("zoo"))? {
+        let file = file?;
+        std::fs::copy(file.path(), path("before").join(file.file_name()))?;
+    }
+    run(folder.path(), "--steps 20")?;
+    let whole = Encoder::open(path("zoo"))?.id().to_owned();
+    let metrics = std::fs::read_to_string(path("zoo.queries/metrics.jsonl"))?;
+    assert_eq!(metrics.lines().count(), 20 + 3, "{metrics}");
+    std::fs::remove_dir_all(path("zoo"))?;
+    std::fs::rename(path("before"), path("zoo"))?;
+
+    run(folder.path(), "--steps 20 --stop-after 7")?;
+    let refused = |options: &str, reason: &str| {
+        let error = format!("{:#}", run(folder.path(), options).unwrap_err());
+        assert!(error.contains(reason), "{error}");
+    };
+    refused("--steps 20", "zoo.queries holds a run: go on by --resume");
+    refused("--steps 21 --resume", "same base model and settings");
+    refused("--steps 20 --resume --work elsewhere", "no run to resume");
+    run(folder.path(), "--steps 20 --stop-after 6 --resume")?;
+    assert_eq!(Encoder::open(path("zoo"))?.id(), begun, "13 of 20 steps");
+
+    let judgments = path("animals/qrels/train.tsv");
+    let all = std::fs::read_to_string(&judgments)?;
+    let last = all.trim_end().rfind('\n').unwrap();
+    std::fs::write(&judgments, &all[..last])?;
+    refused("--steps 20 --resume", "same --pairs");
+    std::fs::write(&judgments, all)?;
+
+    run(folder.path(), "--steps 20 --resume")?;
+    assert_eq!(Encoder::open(path("zoo"))?.id(), whole);
+    let again = std::fs::read_to_string(path("zoo.queries/metrics.jsonl"))?;
+    assert_eq!(again, metrics);
+    refused("--steps 20 --resume", "no run to resume");
+    Ok(())
+}
+
+#[test]
 fn an_encoder_of_32_bit_weights_gets_them_too() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -133,6 +178,8 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
         "for no other encoder",
     );
     refused("--steps 5 --learning-rate 1e30", "lower");
+    refused("--steps 5", "zoo.queries holds a run");
+    std::fs::remove_dir_all(path("zoo.queries"))?;
     std::fs::create_dir(path("student"))?;
     let mut manifest = tiny::json_of(&path("zoo/encoder.json"))?;
     manifest["queries_for"] = json!("of another encoder");
@@ -142,6 +189,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
         &format!("--steps 1 --students {student}"),
         "reads queries for",
     );
+    assert!(!path("zoo.queries").exists(), "refused before a step");
     std::fs::remove_file(path("animals/qrels/train.tsv"))?;
     refused("--steps 1", "no training judgments");
     // Every second value of the base model is another one by a hundredth.

@@ -86,8 +86,11 @@ impl Student {
         Ok(Self { path, manifest })
     }
 
-    /// Refuses one of another encoder.
-    fn check(&self, ids: &[&str]) -> Result<()> {
+    /// Refuses one that reads queries for none of the encoders `ids`.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn check(&self, ids: &[&str]) -> Result<()> {
         let of = self.manifest.queries_for.as_deref().unwrap_or_default();
         ensure!(
             ids.contains(&of),

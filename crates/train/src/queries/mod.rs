@@ -7,8 +7,12 @@
 //! Rewritten are `queries.safetensors` and `encoder.json`, whose hash is the encoder's id: indexes made before belong
 //! to the older one.
 
+//!
+//! * [`material`]: what collections give; [`tuner`]: one step and measurements; [`work`]: the folder of a run.
+
 mod material;
 mod tuner;
+mod work;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -21,6 +25,7 @@ use serde_json::json;
 use siskin_encoder::{Encoder, QUERIES_FILE};
 
 use crate::base::Base;
+use crate::checkpoint::beside;
 use crate::export::{Rewritten, Student};
 use crate::fit::progress_bar;
 use crate::onnx::read::Written;
@@ -28,6 +33,7 @@ use crate::onnx::{self, Network, Quantization};
 use crate::random::Random;
 use material::Material;
 use tuner::{Measured, Report, Tuner};
+use work::{Asked, Work};
 
 /// Arguments of `siskin-train queries`.
 #[derive(clap::Args, Debug)]
@@ -43,6 +49,16 @@ pub struct Args {
     /// Encoder folders that read queries for ENCODER and shall go on to.
     #[arg(long, num_args = 1..)]
     pub students: Vec<PathBuf>,
+    /// Folder that keeps the run as it stands after each step, until ENCODER is rewritten; metrics.jsonl stays [default:
+    /// ENCODER, with `.queries`].
+    #[arg(long)]
+    pub work: Option<PathBuf>,
+    /// Go on with the run in --work, with the settings it was begun with.
+    #[arg(long)]
+    pub resume: bool,
+    /// Make at most this many steps now and end, ENCODER as it was; go on with --resume.
+    #[arg(long)]
+    pub stop_after: Option<usize>,
     /// What can be chosen.
     #[command(flatten)]
     pub settings: Settings,
@@ -105,6 +121,46 @@ const STEPS_STREAM: u64 = 4_000_000_000;
 /// When a file cannot be read or written, collections have no training judgments, the encoder's network is not the
 /// base's, the loss is no number, or a student reads queries for another encoder: everything then stands as it was.
 pub fn run(args: &Args) -> Result<()> {
+    check(args)?;
+    let encoder = Encoder::open(&args.encoder)?;
+    let base = Base::open(&args.base, &candle_core::Device::Cpu)?;
+    let quantization = match encoder.manifest().quantization {
+        siskin_encoder::Quantization::F32 => Quantization::F32,
+        siskin_encoder::Quantization::Int8 => Quantization::Int8,
+    };
+    check_same_network(&args.encoder, &base, quantization)?;
+    let asked = Asked {
+        encoder: encoder.id().to_owned(),
+        base: base.id.clone(),
+        settings: args.settings.clone(),
+    };
+    let folder = args.work.clone();
+    let folder = folder.unwrap_or_else(|| beside(&args.encoder, ".queries"));
+    Work::check(&folder, &asked, args.resume)?;
+    let students = args.students.iter().map(|folder| {
+        let student = Student::read(folder)?;
+        student.check(&[encoder.id()])?;
+        Ok(student)
+    });
+    let students: Vec<Student> = students.collect::<Result<_>>()?;
+    let material: Vec<Material> = args
+        .pairs
+        .iter()
+        .map(|folder| Material::read(folder, &encoder, &args.settings))
+        .collect::<Result<_>>()?;
+    let mut tuner = Tuner::new(&base, &encoder.manifest().query_mean, &args.settings)?;
+    let Some(measured) = train(&mut tuner, &material, (&folder, asked), args)? else {
+        let (step, folder) = (tuner.step(), folder.display());
+        eprintln!("stopped after step {step}, kept in {folder}: --resume goes on");
+        return Ok(());
+    };
+    let after = rewritten(args, &base, quantization, &tuner, &measured)?;
+    after.put_in_place(encoder.id(), students)?;
+    Work::forget(&folder)
+}
+
+/// Refuses settings that no run can have.
+fn check(args: &Args) -> Result<()> {
     let settings = &args.settings;
     ensure!(
         settings.batch_queries > 0 && settings.queries > 0 && settings.measure_every > 0,
@@ -119,27 +175,7 @@ pub fn run(args: &Args) -> Result<()> {
         settings.temperature > 0.0 && (0.0..=1.0).contains(&settings.faded),
         "--temperature is more than 0, --faded a share, 0 to 1"
     );
-    let encoder = Encoder::open(&args.encoder)?;
-    let base = Base::open(&args.base, &candle_core::Device::Cpu)?;
-    let quantization = match encoder.manifest().quantization {
-        siskin_encoder::Quantization::F32 => Quantization::F32,
-        siskin_encoder::Quantization::Int8 => Quantization::Int8,
-    };
-    check_same_network(&args.encoder, &base, quantization)?;
-    let students: Vec<Student> = args
-        .students
-        .iter()
-        .map(|folder| Student::read(folder))
-        .collect::<Result<_>>()?;
-    let material: Vec<Material> = args
-        .pairs
-        .iter()
-        .map(|folder| Material::read(folder, &encoder, settings))
-        .collect::<Result<_>>()?;
-    let mut tuner = Tuner::new(&base, &encoder.manifest().query_mean, settings)?;
-    let measured = train(&mut tuner, &material, settings)?;
-    let after = rewritten(args, &base, quantization, &tuner, &measured)?;
-    after.put_in_place(encoder.id(), students)
+    Ok(())
 }
 
 /// Refuses an encoder that was made of another network than `base`, or of one that training changed.
@@ -181,33 +217,54 @@ fn network(
     })
 }
 
-/// The loop; returns what was measured of each collection before the first step and after the last.
-fn train(tuner: &mut Tuner, material: &[Material], settings: &Settings) -> Result<[Report; 2]> {
-    let bar = progress_bar(settings.steps)?;
-    let say = |step: usize, report: &Report| {
-        let measured = match report.is_empty() {
-            true => "nothing is held out: a collection needs ten queries".to_owned(),
-            false => Measured::mean(report.values()).to_string(),
-        };
-        bar.suspend(|| eprintln!("step {step}: {measured}"));
-    };
+/// The loop; returns what was measured of each collection before the first step and after the last, unless
+/// --stop-after ends it before that.
+fn train(
+    tuner: &mut Tuner,
+    material: &[Material],
+    (folder, asked): (&Path, Asked),
+    args: &Args,
+) -> Result<Option<[Report; 2]>> {
+    let settings = &args.settings;
     let before = tuner.measure(material)?;
-    say(0, &before);
-    let mut after = before.clone();
-    let mut random = Random::new(settings.seed, STEPS_STREAM);
-    for step in 1..=settings.steps {
+    let (mut work, mut random) = Work::open(folder, asked, material, args.resume, tuner)?;
+    let bar = progress_bar(settings.steps)?;
+    bar.set_position(tuner.step() as u64);
+    let say = |work: &mut Work, step: usize, report: &Report| {
+        bar.suspend(|| eprintln!("step {step}: {}", summary(report)));
+        work.measured(step, report)
+    };
+    if tuner.step() == 0 {
+        say(&mut work, 0, &before)?;
+    }
+    let left = settings.steps.saturating_sub(tuner.step());
+    for _ in 0..left.min(args.stop_after.unwrap_or(left)) {
         let set = drawn(material, &mut random);
         let batch = set.batch(settings.batch_queries, &mut random);
         let loss = tuner.train_on(set, &batch, &mut random)?;
         bar.set_message(format!("loss {loss:.4}"));
         bar.inc(1);
-        if step == settings.steps || step.is_multiple_of(settings.measure_every) {
-            after = tuner.measure(material)?;
-            say(step, &after);
+        let step = tuner.step();
+        if step < settings.steps && step.is_multiple_of(settings.measure_every) {
+            say(&mut work, step, &tuner.measure(material)?)?;
         }
+        work.keep(tuner, &random, (&set.name, loss))?;
     }
     bar.abandon();
-    Ok([before, after])
+    if tuner.step() < settings.steps {
+        return Ok(None);
+    }
+    let after = tuner.measure(material)?;
+    say(&mut work, settings.steps, &after)?;
+    Ok(Some([before, after]))
+}
+
+/// What was measured, in a line.
+fn summary(report: &Report) -> String {
+    match report.is_empty() {
+        true => "nothing is held out: a collection needs ten queries".to_owned(),
+        false => Measured::mean(report.values()).to_string(),
+    }
 }
 
 /// One of the collections, the more likely the more queries it has (by their number to the power 0.7).

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use candle_core::{D, Device, Tensor, Var};
 use serde::Serialize;
 
@@ -127,6 +127,37 @@ impl Tuner {
             all,
             step: 0,
         })
+    }
+
+    /// Steps made.
+    pub fn step(&self) -> usize {
+        self.step
+    }
+
+    /// The variables by name, and the moments of their gradients under `{name}.first` and `{name}.second`.
+    pub fn tensors(&self) -> HashMap<String, Tensor> {
+        let mut tensors = self.optimizer.save();
+        for (name, variable) in &self.variables {
+            tensors.insert(name.clone(), variable.as_detached_tensor());
+        }
+        tensors
+    }
+
+    /// Takes up after `step` steps, with what [`Tuner::tensors`] gave.
+    ///
+    /// # Errors
+    /// When a tensor is missing or of another shape; the message names it.
+    pub fn restore(&mut self, tensors: &HashMap<String, Tensor>, step: usize) -> Result<()> {
+        for (name, variable) in &self.variables {
+            let saved = tensors.get(name);
+            let saved = saved.with_context(|| format!("the run lacks {name}"))?;
+            variable
+                .set(saved)
+                .with_context(|| format!("the run's {name} does not fit"))?;
+        }
+        self.optimizer.restore(tensors, step)?;
+        self.step = step;
+        Ok(())
     }
 
     /// The weights as they stand.
