@@ -71,6 +71,22 @@ struct Document {
     text: String,
 }
 
+/// Refuses folders of the same name, by which what collections give is kept and reported.
+///
+/// # Errors
+/// When two are called the same.
+pub fn check_names<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
+    let mut names = HashSet::new();
+    for folder in folders {
+        ensure!(
+            names.insert(folder.file_name()),
+            "{}: another folder has the same name, by which collections are told apart: rename one",
+            folder.display()
+        );
+    }
+    Ok(())
+}
+
 /// The texts of a file and where they are by their id; `None` for those left out.
 #[derive(Default)]
 struct Texts {
@@ -100,7 +116,8 @@ impl Texts {
 
 impl Collection {
     /// Reads the collection in `folder` with the pairs of its `train` split. Lines with an empty or huge text and lines that say again what an
-    /// earlier one said are left out; two pairs whose texts are the same are one, whatever their ids.
+    /// earlier one said are left out. Texts that are the same are one to pairs, the first, whatever their ids: so what answers a query
+    /// answers it wherever it is asked.
     ///
     /// # Errors
     /// When a file is missing or malformed, or a judgment names an unknown text.
@@ -273,7 +290,7 @@ fn read_pairs(
         let reason = match pair {
             None => OF_LEFT_OUT,
             Some(pair) if known.insert(says(pair)) => {
-                pairs.push(pair);
+                pairs.push(says(pair));
                 continue;
             }
             Some(_) => SAME_PAIR,
@@ -376,6 +393,26 @@ mod tests {
             report[0].ends_with("corpus.jsonl: left out an empty text: line 2"),
             "{report:?}"
         );
+        Ok(())
+    }
+
+    #[test]
+    fn a_query_asked_twice_has_all_answers_each_time() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let pairs = "q1\tp1\t1\nq2\tp2\t1\nq3\tp3\t1\n";
+        let queries = ["cat?", "cat?", "gnu?"];
+        write(
+            folder.path(),
+            &["cats", "more cats", "cats"],
+            &queries,
+            pairs,
+        )?;
+        let pair = |query, passage| Pair { query, passage };
+        let collection = Collection::read(folder.path())?;
+        assert_eq!(collection.pairs, [pair(0, 0), pair(0, 1), pair(2, 0)]);
+        let folders = ["a/x", "b/y", "c/x"].map(PathBuf::from);
+        assert!(check_names(&folders[..2]).is_ok());
+        assert!(check_names(&folders).is_err());
         Ok(())
     }
 

@@ -95,7 +95,7 @@ struct Found {
 }
 
 /// Title and text of a passage.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 struct Answer {
     title: String,
     text: String,
@@ -105,7 +105,8 @@ struct Answer {
 #[derive(Debug, Default)]
 struct Pairs {
     answers: Vec<Answer>,
-    places: HashMap<Answer, usize>,
+    /// Places of answers by their text: a passage is one answer, with the title that it was first seen with.
+    places: HashMap<String, usize>,
     found: BTreeSet<Found>,
 }
 
@@ -253,13 +254,12 @@ impl Pairs {
         if !is_query || words > LONGEST_QUERY_WORDS || !says_enough {
             return;
         }
-        let answer = Answer {
-            title: title.to_owned(),
-            text: text.to_owned(),
-        };
         let answers = &mut self.answers;
-        let place = *self.places.entry(answer).or_insert_with_key(|answer| {
-            answers.push(answer.clone());
+        let place = *self.places.entry(text.to_owned()).or_insert_with(|| {
+            answers.push(Answer {
+                title: title.to_owned(),
+                text: text.to_owned(),
+            });
             answers.len() - 1
         });
         self.found.insert(Found {
@@ -454,6 +454,17 @@ mod tests {
         pairs.add(Kind::Link, "§", "T", "text 0 of five words");
         pairs.drop_vague();
         assert_eq!(texts(&pairs), [(Kind::Heading, "Borrowing", "T", "text")]);
+    }
+
+    #[test]
+    fn a_passage_is_one_answer_whatever_leads_to_it() {
+        let mut pairs = Pairs::default();
+        let text = "Large birds with long necks";
+        pairs.add(Kind::Title, "Geese", "", text);
+        pairs.add(Kind::Link, "loud birds", "Geese", text);
+        pairs.add(Kind::Judged, "who is loud?", "Geese", text);
+        assert_eq!(pairs.answers.len(), 1);
+        assert_eq!(pairs.answers[0].title, "", "the title is asked for");
     }
 
     #[test]

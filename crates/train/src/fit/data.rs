@@ -72,8 +72,8 @@ pub struct PairBatch<'a> {
 }
 
 impl Data {
-    /// Splits each collection's pairs by passage: a held-out passage is in no training pair and no hard
-    /// negative. `negatives`: those of each collection, or none at all.
+    /// Splits each collection's pairs by passage: one that answers a held-out query is in no training pair and no
+    /// hard negative. `negatives`: those of each collection, or none at all.
     ///
     /// # Errors
     /// When a text cannot be tokenized or too few pairs are left.
@@ -280,37 +280,44 @@ struct Split<'a> {
     index: usize,
     /// Relevant passages by query.
     relevant: HashMap<usize, Vec<usize>>,
-    held_out: Vec<Pair>,
+    /// Held-out queries, in order.
+    held_out: Vec<usize>,
+    /// All passages that answer one of them.
+    reserved: HashSet<usize>,
     training: Vec<Pair>,
 }
 
 impl<'a> Split<'a> {
-    /// Holds out whole passages until there are enough queries, but at most a fifth of the pairs.
+    /// Holds out queries of at most a fifth of the pairs, with all their answers: a query that one of these answers,
+    /// too, is neither trained on nor measured.
     fn new(collection: &'a Collection, index: usize, settings: &Settings) -> Self {
         let mut pairs = collection.pairs.clone();
         Random::new(settings.seed, HOLD_OUT_STREAM + index as u64).shuffle(&mut pairs);
         let wanted = settings.held_out_queries.min(pairs.len() / 5);
-        let passages: HashSet<usize> = pairs.iter().take(wanted).map(|pair| pair.passage).collect();
         let mut relevant: HashMap<usize, Vec<usize>> = HashMap::new();
         for pair in &pairs {
             relevant.entry(pair.query).or_default().push(pair.passage);
         }
-        let answers_held_out = |query| {
-            relevant
-                .get(&query)
-                .is_some_and(|answers| answers.iter().any(|passage| passages.contains(passage)))
-        };
-        let training = pairs
+        let mut held_out: Vec<usize> = pairs.iter().take(wanted).map(|pair| pair.query).collect();
+        held_out.sort_unstable();
+        held_out.dedup();
+        let reserved: HashSet<usize> = held_out
             .iter()
+            .flat_map(|query| &relevant[query])
             .copied()
-            .filter(|pair| !answers_held_out(pair.query));
+            .collect();
+        let is_trained = |pair: &Pair| {
+            let mut answers = relevant[&pair.query].iter();
+            !answers.any(|passage| reserved.contains(passage))
+        };
+        let training = pairs.into_iter().filter(is_trained);
         let training = training.take(settings.pairs_per_collection).collect();
-        pairs.truncate(wanted);
         Self {
             collection,
             index,
             relevant,
-            held_out: pairs,
+            held_out,
+            reserved,
             training,
         }
     }
@@ -323,13 +330,12 @@ impl<'a> Split<'a> {
     ) -> Result<Vec<TrainingPair>> {
         let pieces =
             |text: &str| Ok::<_, anyhow::Error>(cut_to(tokenizer.encode(text)?, max_pieces));
-        let held_out: HashSet<usize> = self.held_out.iter().map(|pair| pair.passage).collect();
         let pairs = self.training.iter().map(|pair| {
             let negatives = mined.and_then(|mined| mined.get(&pair.query));
             let negatives = negatives
                 .into_iter()
                 .flatten()
-                .filter(|passage| !held_out.contains(passage));
+                .filter(|passage| !self.reserved.contains(passage));
             let relevant = self.relevant.get(&pair.query).into_iter().flatten();
             Ok(TrainingPair {
                 query: pieces(&self.collection.queries[pair.query])?,
@@ -344,9 +350,7 @@ impl<'a> Split<'a> {
 
     /// The held-out queries with all their passages and random others.
     fn held_out_set(&self, tokenizer: &Tokenizer, settings: &Settings) -> Result<HeldOut> {
-        let mut queries: Vec<usize> = self.held_out.iter().map(|pair| pair.query).collect();
-        queries.sort_unstable();
-        queries.dedup();
+        let queries = &self.held_out;
         let answers = |query: &usize| self.relevant.get(query).into_iter().flatten().copied();
         let passages = self.candidates(queries.iter().flat_map(answers), settings);
         let places: HashMap<usize, usize> = passages.iter().copied().zip(0..).collect();
@@ -357,7 +361,7 @@ impl<'a> Split<'a> {
         Ok(HeldOut {
             name: self.collection.name.clone(),
             relevant: relevant.collect(),
-            queries: encode_all(tokenizer, &self.collection.queries, &queries)?,
+            queries: encode_all(tokenizer, &self.collection.queries, queries)?,
             passages: encode_all(tokenizer, &self.collection.passages, &passages)?,
         })
     }
@@ -456,6 +460,30 @@ mod tests {
         let batches: Vec<_> = data.batches(2, 1).take(6).collect();
         assert!(batches.iter().all(|batch| batch[0] % 3 == batch[1] % 3));
         assert_eq!(batches.concat().iter().collect::<HashSet<_>>().len(), 12);
+    }
+
+    #[test]
+    fn what_answers_a_held_out_query_is_not_trained_on() -> Result<()> {
+        // Query i is answered by passages i and i + 1.
+        let pairs =
+            (0..40).flat_map(|query| [query, query + 1].map(|passage| Pair { query, passage }));
+        let collection = Collection {
+            pairs: pairs.collect(),
+            ..Collection::default()
+        };
+        let settings = Settings {
+            held_out_queries: 5,
+            ..Settings::defaults()?
+        };
+        let split = Split::new(&collection, 0, &settings);
+        assert!((1..=5).contains(&split.held_out.len()));
+        assert!(split.reserved.len() > split.held_out.len());
+        assert!(!split.training.is_empty());
+        for pair in &split.training {
+            assert!(!split.held_out.contains(&pair.query));
+            assert!(!split.reserved.contains(&pair.passage));
+        }
+        Ok(())
     }
 
     #[test]
