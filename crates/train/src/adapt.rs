@@ -4,16 +4,20 @@
 //! and queries, and, with `--steps`, trained on the pairs that the site gives. What does not depend on
 //! dimensions, static rows, pooling, how queries are read and synonyms, is taken from the released encoder.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use candle_core::Device;
 use serde_json::{Value, json};
+use siskin_core::container::sha256_hex;
 use siskin_encoder::{MANIFEST_FILE, QUERIES_FILE, SYNONYMS_FILE};
+use siskin_extract::site;
 
 use crate::base::Base;
-use crate::checkpoint::{Bucket, beside};
+use crate::checkpoint::Bucket;
 use crate::export::{Carried, Manifest};
+use crate::files::{beside, read_if_there, write_whole};
 use crate::fit::settings::Settings;
 use crate::onnx::Quantization;
 use crate::rows::texts::Source;
@@ -23,6 +27,11 @@ use crate::{export, fit, pairs, queries, rows};
 const CARRIED_FILES: [&str; 2] = [QUERIES_FILE, SYNONYMS_FILE];
 /// What `encoder.json` says under `training` of them, and of words' rows, which are among those that are kept.
 const CARRIED_NOTES: [&str; 3] = ["queries", "synonyms", "words"];
+
+/// What is read of a collection.
+const COLLECTION_FILES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels/train.tsv"];
+/// Pairs of a site, at most.
+const MOST_PAIRS: usize = 20_000;
 
 /// Arguments of `siskin-train adapt`.
 #[derive(clap::Args, Debug)]
@@ -44,10 +53,11 @@ pub struct Args {
     /// `.work`].
     #[arg(long)]
     pub work: Option<PathBuf>,
-    /// Collections of general text to sample from as well, in turns with the sites: for a site of few words.
+    /// Collections of general text to sample from as well, in turns with the sites, and with --steps to train on: for a
+    /// site of few words. Each needs training judgments.
     #[arg(long, num_args = 1..)]
     pub texts: Vec<PathBuf>,
-    /// Training steps on the sites' pairs; 0 takes the samples as they are.
+    /// Training steps on the sites' pairs and those of --texts; 0 takes the samples as they are.
     #[arg(long, default_value_t = 0)]
     pub steps: usize,
     /// Token vectors that dimensions are sampled from.
@@ -56,14 +66,6 @@ pub struct Args {
     /// Seed of every random choice.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-}
-
-/// What is read of `encoder.json`.
-#[derive(Deserialize)]
-struct Released {
-    buckets: Vec<Bucket>,
-    #[serde(default)]
-    files: serde_json::Map<String, Value>,
 }
 
 /// Runs the step; see [`Args`].
@@ -102,16 +104,11 @@ pub fn run(args: &Args) -> Result<()> {
 /// What the encoder in `from` has that holds for other dimensions, too.
 ///
 /// # Errors
-/// When a file is not what the manifest speaks of, or queries are read by another network than `base`.
+/// When a file is not what the manifest speaks of, or the encoder's network is not `base`.
 fn carried(from: &Path, base: &Path) -> Result<Carried> {
-    if released(from)?.files.is_empty() {
-        return Ok(Carried::default());
-    }
     let manifest = Manifest::read(&from.join(MANIFEST_FILE))?;
-    if manifest.files.contains_key(QUERIES_FILE) {
-        let base = Base::open(base, &candle_core::Device::Cpu)?;
-        queries::check_same_network(from, &base, manifest.quantization)?;
-    }
+    let base = Base::open(base, &Device::Cpu)?;
+    queries::check_same_network(from, &base, manifest.quantization)?;
     let is_listed = |name: &&str| manifest.files.contains_key(*name);
     let files = CARRIED_FILES.into_iter().filter(is_listed);
     let files = files.map(|name| Ok((name, manifest.file(from, name)?)));
@@ -124,24 +121,50 @@ fn carried(from: &Path, base: &Path) -> Result<Carried> {
 
 /// Refuses a working folder that was begun with other sites or settings: what lies there would be taken for theirs.
 fn begin(args: &Args, work: &Path) -> Result<()> {
+    let content = |folder: &PathBuf| Ok((folder.clone(), content(folder)?));
+    let sites: Vec<_> = args.sites.iter().map(content).collect::<Result<_>>()?;
+    let texts: Vec<_> = args.texts.iter().map(content).collect::<Result<_>>()?;
+    let from = hash_of(&args.from.join(MANIFEST_FILE))?;
     let asked = json!({
-        "sites": args.sites, "from": args.from, "base": args.base, "texts": args.texts,
+        "sites": sites, "from": from, "base": args.base, "texts": texts,
         "steps": args.steps, "sample_tokens": args.sample_tokens, "seed": args.seed,
     });
     let path = work.join("adapt.json");
-    let cannot = || format!("cannot write {}", path.display());
-    if let Ok(text) = std::fs::read(&path) {
-        let begun: serde_json::Value = serde_json::from_slice(&text)
-            .with_context(|| format!("{} is malformed", path.display()))?;
-        ensure!(
-            begun == asked,
-            "{} was begun with other sites or settings: remove it, or name another --work",
-            work.display()
-        );
-        return Ok(());
+    let Some(text) = read_if_there(&path)? else {
+        return write_whole(&path, asked.to_string().as_bytes());
+    };
+    let begun: Value =
+        serde_json::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
+    ensure!(
+        begun == asked,
+        "{} was begun with other sites, pages, encoder or settings: remove it, or name another --work",
+        work.display()
+    );
+    Ok(())
+}
+
+/// SHA-256, in hex, of the files of a site or collection, by name and content.
+fn content(folder: &Path) -> Result<String> {
+    let mut hashes = String::new();
+    let files: Vec<PathBuf> = match folder.join("corpus.jsonl").exists() {
+        true => COLLECTION_FILES.map(PathBuf::from).to_vec(),
+        false => {
+            let files = site::walk(folder)?.files.into_iter();
+            files.map(|file| file.path).collect()
+        }
+    };
+    for file in files {
+        let path = folder.join(&file);
+        if path.exists() {
+            writeln!(hashes, "{} {}", hash_of(&path)?, file.display())?;
+        }
     }
-    std::fs::create_dir_all(work).with_context(cannot)?;
-    std::fs::write(&path, asked.to_string()).with_context(cannot)
+    Ok(sha256_hex(hashes.as_bytes()))
+}
+
+fn hash_of(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(sha256_hex(&bytes))
 }
 
 /// The pairs of the sites, then the general texts.
@@ -156,7 +179,7 @@ fn collections(args: &Args, folder: &Path) -> Result<Vec<PathBuf>> {
             sources: args.sites.clone(),
             out: partial.clone(),
             dev: Vec::new(),
-            cap: 20_000,
+            cap: MOST_PAIRS,
             seed: args.seed,
         })?;
         std::fs::rename(&partial, folder)
@@ -178,10 +201,11 @@ fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
         return Ok(());
     }
     let settings = Settings {
-        buckets: released(&args.from)?.buckets,
+        buckets: buckets(&args.from)?,
         sample_tokens: args.sample_tokens,
         seed: args.seed,
         steps: args.steps,
+        pairs_per_collection: MOST_PAIRS,
         ..Settings::defaults()?
     };
     fit::run(&fit::Args {
@@ -201,17 +225,14 @@ fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
     })
 }
 
-fn released(encoder: &Path) -> Result<Released> {
-    let path = encoder.join(MANIFEST_FILE);
-    let cannot = || format!("cannot read {}", path.display());
-    let manifest = std::fs::read(&path).with_context(cannot)?;
-    let released: Released = serde_json::from_slice(&manifest).with_context(cannot)?;
+fn buckets(encoder: &Path) -> Result<Vec<Bucket>> {
+    let manifest = Manifest::read(&encoder.join(MANIFEST_FILE))?;
     ensure!(
-        !released.buckets.is_empty(),
+        !manifest.buckets.is_empty(),
         "{} has no buckets to adapt",
         encoder.display()
     );
-    Ok(released)
+    Ok(manifest.buckets)
 }
 
 fn rows_arguments(

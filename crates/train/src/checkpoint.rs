@@ -15,9 +15,7 @@
 //! checkpoint whenever the program or the machine stops.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
@@ -25,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::Base;
 use crate::bert::Bert;
+use crate::files::{Replacement, finish_replacing};
 use crate::fit::static_queries::StaticRows;
 use crate::wta::Head;
 
@@ -114,18 +113,20 @@ impl Checkpoint {
         finish_replacing(folder)?;
         let mut files = Replacement::new(folder);
         files.tensors("heads.safetensors", &self.named_heads())?;
-        if let Some(backbone) = &self.backbone {
-            files.tensors("backbone.safetensors", backbone)?;
+        match &self.backbone {
+            Some(backbone) => files.tensors("backbone.safetensors", backbone)?,
+            None => files.without("backbone.safetensors"),
         }
         match &self.rows {
             Some(rows) => files.tensors(STATIC_ROWS, &rows.tensors())?,
-            None => remove_if_there(&folder.join(STATIC_ROWS))?,
+            None => files.without(STATIC_ROWS),
         }
-        if let Some(optimizer) = &self.optimizer {
-            let mut optimizer = optimizer.clone();
-            let step = u32::try_from(self.state.step)?;
-            optimizer.insert(STEP.to_owned(), Tensor::new(step, &Device::Cpu)?);
-            files.tensors("optimizer.safetensors", &optimizer)?;
+        match &self.optimizer {
+            Some(moments) => {
+                let moments = with_step(moments.clone(), self.state.step)?;
+                files.tensors("optimizer.safetensors", &moments)?;
+            }
+            None => files.without("optimizer.safetensors"),
         }
         files.text("state.json", &serde_json::to_string_pretty(&self.state)?)?;
         files.commit()
@@ -136,19 +137,7 @@ impl Checkpoint {
     /// # Errors
     /// When there are none, or they are of another step.
     pub fn moments(&self) -> Result<&HashMap<String, Tensor>> {
-        let moments = self.optimizer.as_ref();
-        let moments = moments.context("the checkpoint has no optimizer.safetensors")?;
-        let step = moments
-            .get(STEP)
-            .context("optimizer.safetensors has no step")?;
-        let step = step.to_scalar::<u32>()? as usize;
-        let expected = self.state.step;
-        ensure!(
-            step == expected,
-            "optimizer.safetensors is of step {step}, state.json of step {expected}: \
-             they were copied from two checkpoints, copy one as a whole"
-        );
-        Ok(moments)
+        moments_of_step(self.optimizer.as_ref(), self.state.step)
     }
 
     /// Refuses another base model than the one that the checkpoint was made with.
@@ -195,102 +184,38 @@ const STATIC_ROWS: &str = "static_rows.safetensors";
 /// Name of the scalar that ties `optimizer.safetensors` to `state.json`.
 const STEP: &str = "step";
 
-/// Lists the files of a checkpoint that is complete but not all in its place.
-const REPLACING: &str = "replacing";
-
-/// Files written under temporary names, then renamed all together.
-pub(crate) struct Replacement<'a> {
-    folder: &'a Path,
-    names: Vec<&'static str>,
+/// Moments as `optimizer.safetensors` has them after `step`.
+///
+/// # Errors
+/// When a step does not fit 32 bits.
+pub(crate) fn with_step(
+    mut moments: HashMap<String, Tensor>,
+    step: usize,
+) -> Result<HashMap<String, Tensor>> {
+    let step = Tensor::new(u32::try_from(step)?, &Device::Cpu)?;
+    moments.insert(STEP.to_owned(), step);
+    Ok(moments)
 }
 
-impl<'a> Replacement<'a> {
-    pub(crate) fn new(folder: &'a Path) -> Self {
-        Self {
-            folder,
-            names: Vec::new(),
-        }
-    }
-
-    pub(crate) fn tensors(
-        &mut self,
-        name: &'static str,
-        tensors: &HashMap<String, Tensor>,
-    ) -> Result<()> {
-        let path = self.add(name);
-        candle_core::safetensors::save(tensors, &path)
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        to_disk(&path)
-    }
-
-    pub(crate) fn text(&mut self, name: &'static str, text: &str) -> Result<()> {
-        let path = self.add(name);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        to_disk(&path)
-    }
-
-    fn add(&mut self, name: &'static str) -> PathBuf {
-        self.names.push(name);
-        partial(self.folder, name)
-    }
-
-    pub(crate) fn commit(mut self) -> Result<()> {
-        let names = self.names.join("\n");
-        self.text(REPLACING, &names)?;
-        rename(
-            &partial(self.folder, REPLACING),
-            &self.folder.join(REPLACING),
-        )?;
-        finish_replacing(self.folder)
-    }
-}
-
-/// `out` with `suffix` on its name: where what leads to it is kept.
-pub(crate) fn beside(out: &Path, suffix: &str) -> PathBuf {
-    let mut name = out.file_name().unwrap_or_default().to_owned();
-    name.push(suffix);
-    out.with_file_name(name)
-}
-
-/// Puts the files of a checkpoint in their places if that was begun. Can itself be interrupted.
-pub(crate) fn finish_replacing(folder: &Path) -> Result<()> {
-    let list = folder.join(REPLACING);
-    let names = match std::fs::read_to_string(&list) {
-        Ok(names) => names,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error).context(format!("cannot read {}", list.display())),
-    };
-    for name in names.lines() {
-        let from = partial(folder, name);
-        if from.exists() {
-            rename(&from, &folder.join(name))?;
-        }
-    }
-    std::fs::remove_file(&list).with_context(|| format!("cannot remove {}", list.display()))
-}
-
-/// Removes a file; one that is not there is no error.
-pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn partial(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{name}.partial"))
-}
-
-fn rename(from: &Path, to: &Path) -> Result<()> {
-    std::fs::rename(from, to).with_context(|| format!("cannot replace {}", to.display()))
-}
-
-/// Waits until the file's content is on the disk.
-fn to_disk(path: &Path) -> Result<()> {
-    let synced = File::open(path).and_then(|file| file.sync_all());
-    synced.with_context(|| format!("cannot write {}", path.display()))
+/// The moments of `optimizer.safetensors`, after checking that they are of the step that `state.json` has.
+///
+/// # Errors
+/// When there are none, or they are of another step.
+pub(crate) fn moments_of_step(
+    moments: Option<&HashMap<String, Tensor>>,
+    expected: usize,
+) -> Result<&HashMap<String, Tensor>> {
+    let moments = moments.context("there is no optimizer.safetensors beside state.json")?;
+    let step = moments
+        .get(STEP)
+        .context("optimizer.safetensors has no step")?;
+    let step = step.to_scalar::<u32>()? as usize;
+    ensure!(
+        step == expected,
+        "optimizer.safetensors is of step {step}, state.json of step {expected}: \
+         they were copied from two checkpoints, copy one as a whole"
+    );
+    Ok(moments)
 }
 
 pub(crate) fn load_optional(
@@ -325,6 +250,7 @@ fn load_heads(path: &Path, buckets: &[Bucket], device: &Device) -> Result<Vec<He
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::{REPLACING, partial};
     use candle_core::DType;
 
     fn checkpoint(step: usize) -> Result<Checkpoint> {

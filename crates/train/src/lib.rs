@@ -27,6 +27,7 @@ pub mod encode;
 pub mod experiments;
 pub mod export;
 pub mod fetch;
+mod files;
 pub mod fit;
 pub mod fused;
 pub mod init;

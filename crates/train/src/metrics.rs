@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use crate::files::{read_if_there, write_whole};
+
 /// The file, open for appending.
 pub(crate) struct Metrics {
     file: File,
@@ -18,16 +20,13 @@ impl Metrics {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn open(folder: &Path, step: usize) -> Result<Self> {
-        std::fs::create_dir_all(folder)?;
         let path = folder.join("metrics.jsonl");
         let cannot_write = || format!("cannot write {}", path.display());
         let kept = match step {
             0 => String::new(),
-            _ => lines_up_to(&std::fs::read_to_string(&path).unwrap_or_default(), step),
+            _ => lines_up_to(&read_if_there(&path)?.unwrap_or_default(), step),
         };
-        let partial = folder.join("metrics.jsonl.partial");
-        std::fs::write(&partial, kept).with_context(cannot_write)?;
-        std::fs::rename(&partial, &path).with_context(cannot_write)?;
+        write_whole(&path, kept.as_bytes())?;
         let file = OpenOptions::new().append(true).open(&path);
         Ok(Self {
             file: file.with_context(cannot_write)?,

@@ -20,7 +20,8 @@ use siskin_core::bm25::Bm25;
 
 use crate::base::Base;
 use crate::checkpoint::Checkpoint;
-use crate::collection::Collection;
+use crate::collection::{Collection, check_names};
+use crate::files::write_whole;
 use crate::fit::held_out::{Measured, dense_scores, overlap_scores};
 use crate::random::Random;
 use crate::tokenize::Tokenizer;
@@ -89,6 +90,7 @@ pub fn run(args: &Args) -> Result<()> {
         args.closeness > 0.0,
         "--closeness is a share above 0 of the answer's relevance"
     );
+    check_names(&args.pairs)?;
     let model = match (&args.by, &args.base, &args.checkpoint) {
         (Miner::Bm25, ..) => None,
         (Miner::Model, Some(base), Some(checkpoint)) => Some(Model::open(base, checkpoint)?),
@@ -263,11 +265,7 @@ fn write(folder: &Path, collection: &Collection, negatives: &Negatives) -> Resul
             writeln!(text, "{query}\t{passage}")?;
         }
     }
-    let path = file(folder, collection);
-    let partial = path.with_extension("tsv.partial");
-    let cannot = || format!("cannot write {}", path.display());
-    std::fs::write(&partial, text).with_context(cannot)?;
-    std::fs::rename(&partial, &path).with_context(cannot)
+    write_whole(&file(folder, collection), text.as_bytes())
 }
 
 fn file(folder: &Path, collection: &Collection) -> PathBuf {

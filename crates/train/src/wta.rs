@@ -21,6 +21,10 @@ pub struct Head {
     pub boost: Option<Tensor>,
 }
 
+/// Activations that are computed at once to find winners: 16 MB on the CPU, 256 MB on a GPU, which wants more to do.
+const MOST_ACTIVATIONS: usize = 1 << 22;
+const MOST_ACTIVATIONS_ON_GPU: usize = 1 << 26;
+
 /// The winners of some tokens: both vectors `[tokens, k]`, row-major, strongest first; equal
 /// activations in order of dimension.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,6 +91,26 @@ impl Head {
     /// # Errors
     /// When `dim` differs from the head's.
     pub fn winners(&self, tokens: &Tensor) -> Result<Winners> {
+        let rows = tokens.dim(0)?;
+        let most = match tokens.device() {
+            Device::Cpu => MOST_ACTIVATIONS,
+            _ => MOST_ACTIVATIONS_ON_GPU,
+        };
+        let step = (most / self.n().max(1)).max(1);
+        let mut all = Winners {
+            k: self.k,
+            ..Winners::default()
+        };
+        for start in (0..rows).step_by(step) {
+            let part = tokens.narrow(0, start, step.min(rows - start))?;
+            let part = self.winners_at_once(&part)?;
+            all.dimensions.extend(part.dimensions);
+            all.activations.extend(part.activations);
+        }
+        Ok(all)
+    }
+
+    fn winners_at_once(&self, tokens: &Tensor) -> Result<Winners> {
         let frozen = Self::new(self.weight.detach(), self.bias.detach(), self.k)?;
         let mut z = frozen.activations(&tokens.detach())?;
         if let Some(boost) = &self.boost {

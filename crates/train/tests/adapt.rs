@@ -2,13 +2,10 @@
 
 mod tiny;
 
-use std::collections::HashMap;
-use std::path::Path;
-
 use anyhow::Result;
 use candle_core::{DType, Device, Tensor};
 use clap::Parser;
-use serde_json::{Value, json};
+use serde_json::Value;
 use siskin_core::encoded::Encode as _;
 use siskin_encoder::Encoder;
 use siskin_train::adapt::{self, Args};
@@ -32,54 +29,47 @@ struct Queries {
     args: queries::Args,
 }
 
-/// What `adapt` reads of an encoder: its shape, and rows that it keeps.
-fn write_released(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let manifest = json!({
-        "name": "released", "dim": 8, "buckets": [{ "layer": 2, "n": 24, "k": 2 }],
-        "query_mean": [0.5, 0, 0, 0, 0, 0, 0, 0], "training": { "rows": "of long ago" },
-    });
-    std::fs::write(folder.join("encoder.json"), manifest.to_string())?;
-    let tensor = |name: &str| Ok((name.to_owned(), Tensor::ones(3, DType::F32, &Device::Cpu)?));
-    let names = ["static_rows", "generic_0.weights"];
-    let tensors: HashMap<_, _> = names.into_iter().map(tensor).collect::<Result<_>>()?;
-    Ok(candle_core::safetensors::save(
-        &tensors,
-        folder.join("rows.safetensors"),
-    )?)
-}
-
 #[test]
 fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name).display().to_string();
     tiny::write_base(&folder.path().join("base"))?;
-    tiny::write_collection(&folder.path().join("animals"), 60)?;
-    write_released(&folder.path().join("released"))?;
-    let (animals, released, base) = (path("animals"), path("released"), path("base"));
+    tiny::write_encoder(folder.path())?;
+    let (animals, released, base) = (path("animals"), path("zoo"), path("base"));
     let adapt = |out: &str, options: &str| {
         let out = path(out);
         let line = format!("adapt {animals} --from {released} --base {base} --out {out} {options}");
         adapt::run(&Command::try_parse_from(line.split_whitespace())?.args)
     };
-    adapt("zoo", "--sample-tokens 300")?;
-    let manifest: Value = serde_json::from_slice(&std::fs::read(path("zoo/encoder.json"))?)?;
+    adapt("own", "--sample-tokens 300")?;
+    let manifest: Value = serde_json::from_slice(&std::fs::read(path("own/encoder.json"))?)?;
     assert_eq!(manifest["buckets"][0]["n"], 24);
-    assert_eq!(manifest["query_mean"][0], 0.5);
-    let rows = candle_core::safetensors::load(path("zoo/rows.safetensors"), &Device::Cpu)?;
-    assert_eq!(rows["static_rows"].dims(), [3], "kept");
-    assert_eq!(rows["alone_0.weights"].dims(), [28, 2], "made anew");
-    assert_ne!(rows["generic_0.weights"].dims(), [3], "made anew");
+    assert_eq!(manifest["query_mean"][0], 0.01);
+    let rows = |name: &str| candle_core::safetensors::load(path(name), &Device::Cpu);
+    let (own, zoo) = (rows("own/rows.safetensors")?, rows("zoo/rows.safetensors")?);
+    let bytes = |tensor: &Tensor| tensor.flatten_all()?.to_dtype(DType::F32)?.to_vec1::<f32>();
+    assert_eq!(
+        bytes(&own["static_rows"])?,
+        bytes(&zoo["static_rows"])?,
+        "kept"
+    );
+    assert_eq!(own["alone_0.weights"].dims(), [28, 2], "made anew");
 
-    let model = || std::fs::read(path("zoo/model.onnx"));
+    let model = || std::fs::read(path("own/model.onnx"));
     let first = model()?;
-    adapt("zoo", "--sample-tokens 300")?;
+    adapt("own", "--sample-tokens 300")?;
     assert!(model()? == first, "the same again");
     let error = format!(
         "{:#}",
-        adapt("zoo", "--sample-tokens 300 --seed 2").unwrap_err()
+        adapt("own", "--sample-tokens 300 --seed 2").unwrap_err()
     );
-    assert!(error.contains("other sites or settings"), "{error}");
+    assert!(error.contains("or settings: remove it"), "{error}");
+    let corpus = folder.path().join("animals/corpus.jsonl");
+    let before = std::fs::read_to_string(&corpus)?;
+    std::fs::write(&corpus, before.replacen("cat", "gnu", 1))?;
+    let error = format!("{:#}", adapt("own", "--sample-tokens 300").unwrap_err());
+    assert!(error.contains("begun with other sites, pages"), "{error}");
+    std::fs::write(&corpus, before)?;
     adapt("trained", "--sample-tokens 300 --steps 2")?;
     assert!(std::fs::read(path("trained/model.onnx"))? != first);
     let error = format!("{:#}", adapt("few", "--sample-tokens 5").unwrap_err());

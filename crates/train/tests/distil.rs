@@ -124,6 +124,15 @@ fn a_student_comes_near_its_teacher_and_goes_on_where_it_stopped() -> Result<()>
     bench.write_teacher("other", 2)?;
     let error = bench.error("--out @parts --resume --teacher @other");
     assert!(error.contains("the student's teacher was"), "{error}");
+    let [moments, away] =
+        ["optimizer.safetensors", "away"].map(|name| bench.path("parts").join(name));
+    std::fs::rename(&moments, &away)?;
+    let error = bench.error("--out @parts --resume");
+    assert!(
+        error.contains("there is no optimizer.safetensors"),
+        "{error}"
+    );
+    std::fs::rename(&away, &moments)?;
     bench.distil("--out @parts --resume")?;
     for name in ["student.safetensors", "state.json"] {
         let bytes = |folder: &str| std::fs::read(bench.path(folder).join(name));

@@ -105,7 +105,6 @@ fn documentation_becomes_an_encoder_that_finds_pages_of_another_site() -> Result
 /// The command lines from two sites to an encoder.
 fn training(work: &Work) -> Result<[String; 5]> {
     let base = base()?;
-    let released = repository().join("models/siskin-en").display().to_string();
     let [trained, asked, pairs] = ["trained", "asked", "pairs"].map(|name| work.path(name));
     let [checkpoint, negatives] = ["checkpoint", "negatives"].map(|name| work.path(name));
     let [rows, encoder] = ["rows.safetensors", "encoder"].map(|name| work.path(name));
@@ -118,8 +117,7 @@ fn training(work: &Work) -> Result<[String; 5]> {
              --batch-pairs 6 --held-out-queries 4 --held-out-passages 12"
         ),
         format!(
-            "rows --base {base} --checkpoint {checkpoint} --keep {released} \
-             --texts {pairs}/trained --out {rows}"
+            "rows --base {base} --checkpoint {checkpoint} --texts {pairs}/trained --out {rows} --held-out 20"
         ),
         format!("export --base {base} --checkpoint {checkpoint} --rows {rows} --out {encoder}"),
     ])

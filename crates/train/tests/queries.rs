@@ -166,7 +166,8 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
     };
     refused("--steps 1 --batch-queries 0", "--batch-queries");
     refused("--steps 1 --queries 0", "--queries");
-    refused("--steps 1 --faded 1.5", "--faded a share");
+    refused("--steps 1 --faded 1.5", "it must be a share");
+    refused("--steps 1 --max-gradient-norm 0", "above 0");
     let animals = path("animals").display().to_string();
     refused(
         &format!("--steps 1 --pairs {animals} {animals}"),

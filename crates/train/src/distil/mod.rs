@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::fit::progress_bar;
+use crate::fit::settings::{above_zero, zero_or_more};
 use crate::metrics::Metrics;
 use crate::rows::texts::Source;
 use student::{Shape, State, Student};
@@ -111,6 +112,9 @@ pub fn run(args: &Args) -> Result<()> {
         "--checkpoint-every and --measure-every are 1 at least"
     );
     ensure!(settings.held_out > 0, "--held-out is 1 at least");
+    above_zero("--max-gradient-norm", settings.max_gradient_norm)?;
+    zero_or_more("--learning-rate", settings.learning_rate)?;
+    zero_or_more("--pooled", settings.pooled)?;
     ensure!(
         args.resume || !args.out.join("state.json").exists(),
         "{} holds a student: --resume, or another --out",

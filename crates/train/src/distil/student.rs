@@ -17,7 +17,8 @@ use super::Settings;
 use super::manifest::Manifest;
 use super::teacher::{Lessons, Teacher};
 use crate::bert::{Bert, Config};
-use crate::checkpoint::{Replacement, finish_replacing, load_optional, load_tensors};
+use crate::checkpoint::{load_optional, load_tensors, with_step};
+use crate::files::{Replacement, finish_replacing};
 use crate::init::{cholesky, gaussian, inverse, invert_lower};
 use crate::onnx::read::Written;
 use crate::wta::Head;
@@ -244,8 +245,12 @@ impl Student {
         finish_replacing(folder)?;
         let mut files = Replacement::new(folder);
         files.tensors("student.safetensors", &self.weights)?;
-        if let Some(optimizer) = &self.optimizer {
-            files.tensors("optimizer.safetensors", optimizer)?;
+        match &self.optimizer {
+            Some(moments) => {
+                let moments = with_step(moments.clone(), self.state.step)?;
+                files.tensors("optimizer.safetensors", &moments)?;
+            }
+            None => files.without("optimizer.safetensors"),
         }
         files.text("state.json", &serde_json::to_string_pretty(&self.state)?)?;
         files.commit()

@@ -16,6 +16,7 @@ use super::Settings;
 use super::student::{State, Student};
 use super::teacher::{Batch, Lessons, Teacher};
 use crate::bert::Bert;
+use crate::checkpoint::moments_of_step;
 use crate::optimizer::{AdamW, Group, schedule};
 use crate::wta::{Head, Winners};
 
@@ -79,8 +80,9 @@ impl Trainer {
             .map(|(name, variable)| (name.clone(), variable.as_tensor().clone()));
         let bert = Bert::load(&tensors.collect(), &student.state.config)?;
         let mut optimizer = AdamW::new(groups(&variables, settings))?;
-        if let Some(saved) = &student.optimizer {
-            optimizer.restore(saved, student.state.step)?;
+        let step = student.state.step;
+        if step > 0 {
+            optimizer.restore(moments_of_step(student.optimizer.as_ref(), step)?, step)?;
         }
         Ok(Self {
             bert,

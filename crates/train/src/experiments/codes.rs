@@ -3,13 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use candle_core::Tensor;
 
 use super::cache::{Sides, Vectors};
 use crate::wta::{Head, Winners};
-
-/// Activations computed at once, to bound memory: 16 MB.
-const CHUNK_ACTIVATIONS: usize = 1 << 22;
 
 /// A dimension of a text's code.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,8 +46,8 @@ impl TokenWinners {
     /// When the width differs from the head's.
     pub fn of(head: &Head, vectors: &Sides) -> Result<Self> {
         Ok(Self {
-            queries: winners(head, &vectors.queries)?,
-            passages: winners(head, &vectors.passages)?,
+            queries: head.winners(&vectors.queries)?,
+            passages: head.winners(&vectors.passages)?,
         })
     }
 
@@ -70,25 +66,6 @@ impl TokenWinners {
 pub fn lengths(texts: &[Vec<u32>]) -> Vec<usize> {
     let content = texts.iter().map(|pieces| pieces.len().saturating_sub(2));
     content.collect()
-}
-
-/// [`Head::winners`] of `tokens` `[tokens, dim]`, a part after the other.
-///
-/// # Errors
-/// When the width differs from the head's.
-pub fn winners(head: &Head, tokens: &Tensor) -> Result<Winners> {
-    let rows = tokens.dim(0)?;
-    let step = (CHUNK_ACTIVATIONS / head.n()).max(1);
-    let mut all = Winners {
-        k: head.k,
-        ..Winners::default()
-    };
-    for start in (0..rows).step_by(step) {
-        let part = head.winners(&tokens.narrow(0, start, step.min(rows - start))?)?;
-        all.dimensions.extend(part.dimensions);
-        all.activations.extend(part.activations);
-    }
-    Ok(all)
 }
 
 /// Codes of texts of `lengths` tokens, of the `k` first winners of each.

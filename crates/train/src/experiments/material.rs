@@ -82,9 +82,9 @@ impl Material {
         }
         let all = Tensor::cat(&all, 0)?;
         let rows = all.dim(0)?;
-        let step = rows.div_ceil(most.max(1));
-        let at: Vec<u32> = (0..u32::try_from(rows)?).step_by(step.max(1)).collect();
-        let count = at.len();
+        let count = most.min(rows);
+        let at = (0..count).map(|i| Ok(u32::try_from(i * rows / count)?));
+        let at: Vec<u32> = at.collect::<Result<_>>()?;
         Ok(all.index_select(&Tensor::from_vec(at, count, all.device())?, 0)?)
     }
 }

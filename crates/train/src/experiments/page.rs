@@ -7,8 +7,9 @@ use anyhow::{Context, Result};
 
 use super::parts::Part;
 use super::plot::svg;
-use super::result::{Line, Measured, PartData, Plot, Rankings, Section, Table, write_whole};
+use super::result::{Line, Measured, PartData, Plot, Rankings, Section, Table};
 use super::statistics::Estimate;
+use crate::files::write_whole;
 
 /// Writes `README.md` and the plots of all parts that are in `out/data`.
 ///
@@ -36,7 +37,7 @@ pub fn write(out: &Path) -> Result<()> {
     for (part, data) in &found {
         write_part(&mut page, out, part.name(), data)?;
     }
-    write_whole(&out.join("README.md"), &page)
+    write_whole(&out.join("README.md"), page.as_bytes())
 }
 
 /// The text in `notes/NAME.md`.
@@ -200,7 +201,10 @@ fn write_table(page: &mut String, table: &Table) -> Result<()> {
 
 fn write_plot(page: &mut String, out: &Path, plot: &Plot) -> Result<()> {
     let Plot { name, caption, .. } = plot;
-    write_whole(&out.join("plots").join(format!("{name}.svg")), &svg(plot)?)?;
+    write_whole(
+        &out.join("plots").join(format!("{name}.svg")),
+        svg(plot)?.as_bytes(),
+    )?;
     writeln!(page, "![{caption}](plots/{name}.svg)\n\n*{caption}.*\n")?;
     Ok(())
 }

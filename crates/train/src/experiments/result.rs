@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use siskin_core::container::sha256_hex;
 
 use super::statistics::{Estimate, by_collection, difference, mean_of_runs, quality};
+use crate::files::write_whole;
 use crate::measure::{ByQuery, mean};
 
 /// A part's result.
@@ -255,7 +256,7 @@ impl PartData {
     pub fn write(&self, out: &Path, name: &str) -> Result<()> {
         let mut text = serde_json::to_string_pretty(&rounded(serde_json::to_value(self)?))?;
         text.push('\n');
-        write_whole(&Self::path(out, name), &text)
+        write_whole(&Self::path(out, name), text.as_bytes())
     }
 
     /// First digits of the SHA-256 of tables and plots: findings name it, so that they are not read
@@ -267,20 +268,6 @@ impl PartData {
         let text = serde_json::to_string(&rounded(serde_json::to_value(&self.sections)?))?;
         Ok(sha256_hex(text.as_bytes())[..12].to_owned())
     }
-}
-
-/// Writes `text` beside the file, then renames: the file is whole or as it was.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn write_whole(path: &Path, text: &str) -> Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(cannot)?;
-    }
-    let partial = path.with_extension("partial");
-    std::fs::write(&partial, text).with_context(cannot)?;
-    std::fs::rename(&partial, path).with_context(cannot)
 }
 
 /// Numbers to five digits after the point: what is kept is what is shown.

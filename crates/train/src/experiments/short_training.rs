@@ -138,6 +138,11 @@ impl<'a> Pairs<'a> {
     /// Enough epochs of batches for a run, without false negatives.
     fn batches(&self, settings: &Settings) -> Result<Vec<Vec<Pair>>> {
         let size = settings.batch_pairs.min(self.pairs.len());
+        ensure!(
+            size > 1,
+            "{} training pairs are too few to train on: give larger collections in --pairs",
+            self.pairs.len()
+        );
         let mut batches = Vec::new();
         let mut epoch = 0;
         while batches.len() < settings.steps {

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 use siskin_core::container::sha256_hex;
 use siskin_encoder::MANIFEST_FILE;
 
 use super::folder::Folder;
 use super::manifest::Manifest;
+use crate::files::write_whole;
 
 /// An encoder folder, written but not yet in its place.
 pub struct Rewritten {
@@ -103,10 +104,6 @@ impl Student {
     /// Makes it read queries for `id`.
     fn follow(mut self, id: &str) -> Result<()> {
         self.manifest.queries_for = Some(id.to_owned());
-        let cannot = || format!("cannot write {}", self.path.display());
-        let partial = self.path.with_extension("json.partial");
-        std::fs::write(&partial, serde_json::to_vec_pretty(&self.manifest)?)
-            .and_then(|()| std::fs::rename(&partial, &self.path))
-            .with_context(cannot)
+        write_whole(&self.path, &serde_json::to_vec_pretty(&self.manifest)?)
     }
 }

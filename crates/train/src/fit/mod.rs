@@ -29,7 +29,7 @@ use serde_json::json;
 use crate::base::Base;
 use crate::bert::Bert;
 use crate::checkpoint::{Checkpoint, State};
-use crate::collection::Collection;
+use crate::collection::{Collection, check_names};
 use crate::device::is_full;
 use crate::init::{random_head, whitened_head};
 use crate::metrics::Metrics;
@@ -97,6 +97,7 @@ pub fn run(args: &Args) -> Result<()> {
     let device = crate::device::automatic()?;
     let base = Base::open(&args.base, &device)?;
     args.settings.check(&base.config)?;
+    check_names(&args.pairs)?;
     let collections: Vec<Collection> = args
         .pairs
         .iter()
@@ -273,6 +274,9 @@ fn begun_from(
         "{} has the buckets {buckets:?}: give the same, or --new-heads",
         folder.display()
     );
+    if !args.new_heads {
+        check_masks(&checkpoint.state, settings)?;
+    }
     checkpoint.state.step = 0;
     checkpoint.state.base.clone_from(&base.id);
     checkpoint.state.collections.extend(names(collections));
@@ -281,6 +285,23 @@ fn begun_from(
     checkpoint.state.config = serde_json::to_value(settings)?;
     checkpoint.optimizer = None;
     Ok(checkpoint)
+}
+
+/// Refuses masks of absent weights that are not those that the heads were made with: what one leaves, the other takes.
+fn check_masks(state: &State, settings: &Settings) -> Result<()> {
+    let of = |key: &str| state.config.get(key).and_then(serde_json::Value::as_f64);
+    let made_with = of("weight_sparsity").unwrap_or(0.0);
+    let seed = state.config.get("seed").and_then(serde_json::Value::as_u64);
+    ensure!(
+        made_with == settings.weight_sparsity,
+        "the heads were made with --weight-sparsity {made_with}: give the same, or --new-heads"
+    );
+    ensure!(
+        made_with == 0.0 || seed.is_none_or(|seed| seed == settings.seed),
+        "the absent weights of the heads were drawn with --seed {}: give the same, or --new-heads",
+        seed.unwrap_or_default()
+    );
+    Ok(())
 }
 
 /// Heads as the settings say, no step made.

@@ -258,12 +258,14 @@ impl Settings {
                 bucket.n
             );
         }
-        ensure!(self.temperature > 0.0, "the temperature must be above 0");
+        ensure!(
+            self.passage_k > 0,
+            "--passage-k is 1 at least: codes need a dimension"
+        );
         ensure!(
             self.batch_pairs > 1,
             "in-batch negatives need at least 2 pairs a batch"
         );
-        ensure!(self.duty_cycle >= 0.0, "--duty-cycle is 0 or more");
         ensure!(
             self.max_pieces != 1 && self.max_pieces != 2,
             "--max-pieces leaves no room between [CLS] and [SEP]"
@@ -276,6 +278,18 @@ impl Settings {
             self.dense == 0.0 || self.trains_backbone(),
             "--dense needs --backbone-learning-rate"
         );
+        above_zero("--temperature", self.temperature)?;
+        above_zero("--max-gradient-norm", self.max_gradient_norm)?;
+        for (name, value) in [
+            ("--head-learning-rate", self.head_learning_rate),
+            ("--backbone-learning-rate", self.backbone_learning_rate),
+            ("--row-learning-rate", self.row_learning_rate),
+            ("--weight-decay", self.weight_decay),
+            ("--margin", self.margin),
+            ("--duty-cycle", self.duty_cycle),
+        ] {
+            zero_or_more(name, value)?;
+        }
         self.check_losses()
     }
 
@@ -291,13 +305,9 @@ impl Settings {
             ("--static-queries", self.static_queries),
             ("--distillation", self.distillation),
             ("--words", self.words),
-            ("--row-learning-rate", self.row_learning_rate),
         ];
         for (name, weight) in weights {
-            ensure!(
-                weight.is_finite() && weight >= 0.0,
-                "{name} is {weight}: it must be 0 or more"
-            );
+            zero_or_more(name, weight)?;
         }
         ensure!(
             (0.0..1.0).contains(&self.keep_rows),
@@ -319,6 +329,30 @@ impl Settings {
         );
         Ok(())
     }
+}
+
+/// Refuses what is no number of 0 or more.
+///
+/// # Errors
+/// When `value` is none.
+pub(crate) fn zero_or_more(option: &str, value: f64) -> Result<()> {
+    ensure!(
+        value.is_finite() && value >= 0.0,
+        "{option} is {value}: it must be 0 or more"
+    );
+    Ok(())
+}
+
+/// Refuses what is no number above 0.
+///
+/// # Errors
+/// When `value` is none.
+pub(crate) fn above_zero(option: &str, value: f64) -> Result<()> {
+    ensure!(
+        value.is_finite() && value > 0.0,
+        "{option} is {value}: it must be above 0"
+    );
+    Ok(())
 }
 
 /// `LAYER:N:K`.

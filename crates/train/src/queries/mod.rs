@@ -14,7 +14,7 @@ mod material;
 mod tuner;
 mod work;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -25,9 +25,11 @@ use serde_json::json;
 use siskin_encoder::{Encoder, QUERIES_FILE};
 
 use crate::base::Base;
-use crate::checkpoint::beside;
+use crate::collection::check_names;
 use crate::export::{Rewritten, Student};
+use crate::files::beside;
 use crate::fit::progress_bar;
+use crate::fit::settings::{above_zero, zero_or_more};
 use crate::onnx::read::Written;
 use crate::onnx::{self, Network, Quantization};
 use crate::random::Random;
@@ -166,15 +168,17 @@ fn check(args: &Args) -> Result<()> {
         settings.batch_queries > 0 && settings.queries > 0 && settings.measure_every > 0,
         "--batch-queries, --queries and --measure-every are 1 at least"
     );
-    let names: HashSet<_> = args.pairs.iter().map(|folder| folder.file_name()).collect();
+    check_names(&args.pairs)?;
     ensure!(
-        names.len() == args.pairs.len(),
-        "two folders of --pairs have the same name, by which their figures are kept: rename one"
+        (0.0..=1.0).contains(&settings.faded),
+        "--faded is {}: it must be a share, 0 to 1",
+        settings.faded
     );
-    ensure!(
-        settings.temperature > 0.0 && (0.0..=1.0).contains(&settings.faded),
-        "--temperature is more than 0, --faded a share, 0 to 1"
-    );
+    above_zero("--temperature", settings.temperature)?;
+    above_zero("--max-gradient-norm", settings.max_gradient_norm)?;
+    zero_or_more("--learning-rate", settings.learning_rate)?;
+    zero_or_more("--keep", settings.keep)?;
+    zero_or_more("--dense", settings.dense)?;
     Ok(())
 }
 

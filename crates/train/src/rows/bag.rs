@@ -97,14 +97,14 @@ fn row(rows: &[f32], dim: usize, piece: u32) -> Option<&[f32]> {
 /// Mean cosine between the sums and the targets of `texts`.
 pub fn mean_cosine(rows: &[f32], dim: usize, texts: &Texts) -> f32 {
     let pairs = texts.pieces.par_iter().zip(texts.targets.par_chunks(dim));
-    let total: f32 = pairs
-        .map(|(pieces, target)| {
-            let mut predicted = sum(rows, dim, pieces);
-            normalize(&mut predicted);
-            dot(&predicted, target)
-        })
-        .sum();
-    total / texts.pieces.len().max(1) as f32
+    let cosine = |(pieces, target): (&Vec<u32>, &[f32])| {
+        let mut predicted = sum(rows, dim, pieces);
+        normalize(&mut predicted);
+        dot(&predicted, target)
+    };
+    // Added in order, so that what a manifest says of it is the same each time.
+    let cosines: Vec<f32> = pairs.map(cosine).collect();
+    cosines.iter().sum::<f32>() / texts.pieces.len().max(1) as f32
 }
 
 /// Trains `rows` (`[pieces, dim]`) in place; `after_epoch` is told the epoch's number and may look

@@ -4,11 +4,14 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use candle_core::Device;
 use serde_json::{Value, json};
 
 use super::network::Network;
 use super::texts::{self, Source};
 use super::{Args, pack};
+use crate::checkpoint::Checkpoint;
+use crate::files::write_whole;
 
 /// Writes the rows' file and its report.
 ///
@@ -19,6 +22,9 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
     let cannot = || format!("cannot read {}", manifest.display());
     let manifest = std::fs::read(&manifest).with_context(cannot)?;
     let manifest: Value = serde_json::from_slice(&manifest).with_context(cannot)?;
+    if let Some(folder) = &args.checkpoint {
+        check_network(&Checkpoint::load(folder, &Device::Cpu)?, folder)?;
+    }
     let network = Network::open(args)?;
     let dim = network.encoder.dim();
     ensure!(
@@ -45,7 +51,17 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
         "data": args.texts.iter().map(Source::name).collect::<Vec<_>>(),
         "passages": texts.passages.len(),
     });
-    let path = args.out.with_extension("json");
-    std::fs::write(&path, serde_json::to_string_pretty(&report)? + "\n")
-        .with_context(|| format!("writing {}", path.display()))
+    let report = serde_json::to_string_pretty(&report)? + "\n";
+    write_whole(&args.out.with_extension("json"), report.as_bytes())
+}
+
+/// Refuses a checkpoint whose network is another than the base model's, or that has rows of its own: nothing of the
+/// encoder holds for it.
+fn check_network(checkpoint: &Checkpoint, folder: &Path) -> Result<()> {
+    ensure!(
+        checkpoint.backbone.is_none() && !checkpoint.state.rows_trained,
+        "{} was trained with its network, for which rows of another are no good: leave --keep out",
+        folder.display()
+    );
+    Ok(())
 }

@@ -11,6 +11,8 @@ use rayon::prelude::*;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
+use crate::files::write_whole;
+
 /// Names of the tensors of static rows.
 const STATIC_ROWS: &str = "static_rows";
 const STATIC_SCALE: &str = "static_scale";
@@ -135,7 +137,7 @@ pub fn write(rows: &RowsFile, path: &Path) -> Result<()> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write_tensors(tensors: &[Tensor], path: &Path) -> Result<()> {
-    std::fs::write(path, bytes(tensors)?).with_context(|| format!("writing {}", path.display()))
+    write_whole(path, &bytes(tensors)?)
 }
 
 /// Tensors as the bytes of a file.

@@ -105,8 +105,9 @@ fn mean_reciprocal_rank(
             .filter(|(passage, row)| *passage != pair.passage && dot(pair.query, row) > score);
         1.0 / (1 + better.count()) as f32
     };
-    let total: f32 = pairs.par_iter().map(reciprocal).sum();
-    total / pairs.len().max(1) as f32
+    // Added in order, so that what a manifest says of it is the same each time.
+    let ranks: Vec<f32> = pairs.par_iter().map(reciprocal).collect();
+    ranks.iter().sum::<f32>() / pairs.len().max(1) as f32
 }
 
 #[cfg(test)]

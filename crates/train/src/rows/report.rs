@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 
 use super::Args;
 use super::material::Material;
 use super::ranking::Ranking;
 use super::texts::Source;
+use crate::files::write_whole;
 
 /// Version of the report's form.
 const FORMAT: u32 = 1;
@@ -94,6 +95,6 @@ impl Report {
     /// When the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        std::fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))
+        write_whole(path, (text + "\n").as_bytes())
     }
 }

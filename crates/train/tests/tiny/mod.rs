@@ -13,9 +13,9 @@ use clap::Parser as _;
 use safetensors::serialize;
 use safetensors::tensor::{Dtype, TensorView};
 use serde_json::{Value, json};
-use siskin_train::adapt;
 use siskin_train::bert::Config;
 use siskin_train::random::Random;
+use siskin_train::{export, fit, rows};
 
 /// Words of the vocabulary, after the special pieces.
 const WORDS: [&str; 24] = [
@@ -193,9 +193,21 @@ pub const THESAURUS: &str = "  1 WordNet 3.1 Copyright 2011 by Princeton Univers
     00000003 05 n 02 mole 0 vole 0 000 | animals\n";
 
 #[derive(clap::Parser)]
-struct Adapt {
+struct Fit {
     #[command(flatten)]
-    args: adapt::Args,
+    args: fit::Args,
+}
+
+#[derive(clap::Parser)]
+struct Rows {
+    #[command(flatten)]
+    args: rows::Args,
+}
+
+#[derive(clap::Parser)]
+struct Export {
+    #[command(flatten)]
+    args: export::Args,
 }
 
 /// Writes into `folder`, which holds `base`, a collection `animals` and an encoder `zoo` of both.
@@ -207,11 +219,22 @@ pub fn write_encoder(folder: &Path) -> Result<()> {
         "query_mean": vec![0.01; 8],
     });
     std::fs::write(folder.join("released/encoder.json"), manifest.to_string())?;
-    let [animals, released, base, zoo] =
-        ["animals", "released", "base", "zoo"].map(|name| folder.join(name).display().to_string());
-    let line =
-        format!("adapt {animals} --from {released} --base {base} --out {zoo} --sample-tokens 300");
-    adapt::run(&Adapt::try_parse_from(line.split_whitespace())?.args)
+    let path = |name: &str| folder.join(name).display().to_string();
+    let [animals, released, base] = ["animals", "released", "base"].map(path);
+    let [checkpoint, rows] = ["zoo.work/checkpoint", "zoo.work/rows.safetensors"].map(path);
+    let line = format!(
+        "fit --init-only --base {base} --pairs {animals} --out {checkpoint} --buckets 2:24:2 --sample-tokens 300"
+    );
+    fit::run(&Fit::try_parse_from(line.split_whitespace())?.args)?;
+    let line = format!(
+        "rows --base {base} --checkpoint {checkpoint} --keep {released} --texts {animals} --out {rows}"
+    );
+    rows::run(&Rows::try_parse_from(line.split_whitespace())?.args)?;
+    let line = format!(
+        "export --base {base} --checkpoint {checkpoint} --rows {rows} --out {}",
+        path("zoo")
+    );
+    export::run(&Export::try_parse_from(line.split_whitespace())?.args)
 }
 
 /// Writes a collection of `size` pairs: a query is two words of its passage.
