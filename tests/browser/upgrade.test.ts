@@ -18,20 +18,13 @@ let browser: Browser;
 let folder: string;
 /** The new index, before it takes the old one's place. */
 let next: string;
+/** An index whose pages have filters. */
+let filtered: string;
 
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "siskin-upgrade-"));
-  for (let number = 0; number < NEW_PAGES; number++) {
-    writeFileSync(
-      join(folder, `${number}.html`),
-      `<!doctype html><html lang="en"><title>Train ${number}</title><main><h1>Train ${number}</h1>
-      <p>The train number ${number} runs on rails from the station to the harbour.`,
-    );
-  }
-  const { SISKIN_BINARY = "", SISKIN_DIST_DIR = "" } = process.env;
-  execFileSync(SISKIN_BINARY, ["index", folder, "--runtime", SISKIN_DIST_DIR, "--quiet"]);
-  next = join(folder, "next");
-  renameSync(join(folder, "siskin"), next);
+  filtered = indexed("filtered", '<p data-siskin-filter="kind">freight</p>');
+  next = indexed("next");
   browser = await launch();
 });
 
@@ -39,6 +32,21 @@ after(async () => {
   await browser.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** An index of new pages that all have `more`. */
+function indexed(name: string, more = ""): string {
+  for (let number = 0; number < NEW_PAGES; number++) {
+    writeFileSync(
+      join(folder, `${number}.html`),
+      `<!doctype html><html lang="en"><title>Train ${number}</title><main><h1>Train ${number}</h1>
+      <p>The train number ${number} runs on rails from the station to the harbour.${more}`,
+    );
+  }
+  const { SISKIN_BINARY = "", SISKIN_DIST_DIR = "" } = process.env;
+  execFileSync(SISKIN_BINARY, ["index", folder, "--runtime", SISKIN_DIST_DIR, "--quiet"]);
+  renameSync(join(folder, "siskin"), join(folder, name));
+  return join(folder, name);
+}
 
 /** The old index is in its place, without the network, which is large. */
 beforeEach(() => {
@@ -87,6 +95,20 @@ const isTrain = (title: string) => /^Train \d$/.test(title);
 
 /** Of files that are gone, which is told before the new ones are asked for. */
 const GONE = [/404/];
+
+/** Waits until every shard that is kept is one of the index in place. */
+function untilShardsAreNew(tab: Tab, page: Page): Promise<void> {
+  return tab.until(
+    async (url) => {
+      const manifest = await (await fetch(url)).text();
+      const keys = await (await caches.open("siskin-1")).keys();
+      const names = keys.map(({ url }) => /-([a-z2-7]{6})\.bin$/.exec(url)?.[1]);
+      return names.every((name) => name === undefined || manifest.includes(name));
+    },
+    "/siskin/siskin.json",
+    page,
+  );
+}
 
 test("a tab with the old index open answers from the new one once a file is gone", async () => {
   const tab = await openTab();
@@ -138,17 +160,26 @@ test("what is kept for use without a connection goes on, and makes room for the 
   await fresh.goto(`${tab.site.origin}/test/`);
   assert.ok((await found(fresh, "train on rails")).every(isTrain));
   // Once the new index is kept too, the old one's shards are dropped: the old tab goes over to it.
-  await tab.until(
-    async (url) => {
-      const manifest = await (await fetch(url)).text();
-      const keys = await (await caches.open("siskin-1")).keys();
-      const names = keys.map(({ url }) => /-([a-z2-7]{6})\.bin$/.exec(url)?.[1]);
-      return names.every((name) => name === undefined || manifest.includes(name));
-    },
-    "/siskin/siskin.json",
-    fresh,
-  );
+  await untilShardsAreNew(tab, fresh);
   const old = await found(tab.page, "train on rails to the harbour");
   assert.ok(old.length === NEW_PAGES && old.every(isTrain), old.join());
+  await tab.close({ expected: GONE });
+});
+
+test("what pages said of themselves in the old index is dropped, too", async () => {
+  rmSync(join(folder, "siskin"), { recursive: true });
+  cpSync(filtered, join(folder, "siskin"), { recursive: true });
+  const tab = await openTab(`offline="${WORKER}"`);
+  await tab.page.waitForFunction(() => "kept" in globalThis);
+  const attributes = async () => {
+    const keys = await (await caches.open("siskin-1")).keys();
+    return keys.filter(({ url }) => url.includes("/attributes-")).length;
+  };
+  assert.equal(await tab.page.evaluate(attributes), 1);
+  upgrade();
+  const fresh = await tab.page.context().newPage();
+  await fresh.goto(`${tab.site.origin}/test/`);
+  await untilShardsAreNew(tab, fresh);
+  assert.equal(await tab.page.evaluate(attributes), 0);
   await tab.close({ expected: GONE });
 });

@@ -18,7 +18,8 @@ const CACHE_NAME = "siskin-1";
 const MAXIMUM_PAGES = 500;
 
 /** A shard of an index, named by its content. */
-const SHARD = /\/(?:common|words|foreign|spelling|codes|records|map|uhd)-[a-z2-7]{6}\.bin$/;
+const SHARD =
+  /\/(?:attributes|codes|common|foreign|map|records|spelling|uhd|words)-[a-z2-7]{6}\.bin$/;
 /** A file whose address carries a checksum, its own or that of all scripts: `encoder/model.onnx?v=0123456789`. */
 const VERSIONED =
   /\/(?:siskin-(?:box|worker|words-\w+)\.js|siskin_\w+\.(?:wasm|js)|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64}$/;
