@@ -368,7 +368,7 @@ pub struct Windows {
 
 impl Windows {
     /// Passages in each window but the last, at least 1, of a page of so many `passages`, of which so many
-    /// were `encoded`. The passages that one window would hold are told apart (docs/ranking.md).
+    /// were `encoded`. The passages that one window would hold are told apart (docs/ranking-short-pages.md).
     #[must_use]
     pub fn to_write(self, passages: usize, encoded: usize) -> usize {
         let all_encoded = encoded == passages;

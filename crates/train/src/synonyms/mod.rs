@@ -1,7 +1,7 @@
 //! The `synonyms` step: what a thesaurus says of words, for words that a site never uses.
 //!
 //! Static rows say that two words are alike, but not in which way: *fault* is as near to *faulty* as to *error*. While
-//! indexing, what WordNet names beside a word is sought among the words of the site first (docs/ranking.md).
+//! indexing, what WordNet names beside a word is sought among the words of the site first (docs/ranking-other-words.md).
 //!
 //! Rewritten are `synonyms.txt` and `encoder.json`, whose hash is the encoder's id: indexes made before belong to the
 //! older one.
