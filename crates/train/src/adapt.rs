@@ -88,6 +88,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !rows.with_extension("json").exists() {
         rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
     }
+    let manifest = Manifest::read(&args.from.join(MANIFEST_FILE))?;
     let exported = export::Args {
         base: Some(args.base.clone()),
         checkpoint: Some(checkpoint),
@@ -95,6 +96,8 @@ pub fn run(args: &Args) -> Result<()> {
         student: None,
         teacher: None,
         rows: Some(rows),
+        base_name: Some(manifest.base),
+        licence: Some(manifest.licence),
         quantization: Quantization::Int8,
         out: args.out.clone(),
     };

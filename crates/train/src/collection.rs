@@ -25,8 +25,10 @@ pub struct Pair {
 pub struct Collection {
     /// The folder's name.
     pub name: String,
-    /// Title, line feed, text.
+    /// Title, line feed, text; the text alone where there is no title.
     pub passages: Vec<String>,
+    /// The title of each passage; empty where it has none.
+    pub titles: Vec<String>,
     /// The `_id` of each passage.
     pub passage_ids: Vec<String>,
     /// Queries.
@@ -92,6 +94,7 @@ pub fn check_names<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) -> Result
 struct Texts {
     positions: HashMap<String, Option<usize>>,
     texts: Vec<String>,
+    titles: Vec<String>,
     ids: Vec<String>,
 }
 
@@ -166,12 +169,21 @@ impl Collection {
         Ok(Self {
             name: name.to_string_lossy().into_owned(),
             passages: passages.texts,
+            titles: passages.titles,
             passage_ids: passages.ids,
             queries: queries.texts,
             query_ids: queries.ids,
             pairs,
             left_out,
         })
+    }
+
+    /// Title and text of a passage, apart.
+    #[must_use]
+    pub fn title_and_text(&self, passage: usize) -> (&str, &str) {
+        let (title, whole) = (&self.titles[passage], &self.passages[passage]);
+        let text = whole.strip_prefix(title.as_str()).unwrap_or(whole);
+        (title, text.strip_prefix('\n').unwrap_or(text))
     }
 
     /// What was left out, for people: by file and reason how many lines, and the first of them.
@@ -229,6 +241,7 @@ fn read_texts(path: &Path, left_out: &mut Vec<LeftOut>) -> Result<Texts> {
             read.positions
                 .insert(document.id.clone(), Some(read.texts.len()));
             read.ids.push(document.id);
+            read.titles.push(document.title);
             read.texts.push(text);
         }
     }

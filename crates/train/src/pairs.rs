@@ -191,15 +191,14 @@ impl Pairs {
     }
 
     fn add_collection(&mut self, collection: &Collection) {
-        let page = |text: &String| {
-            let (title, text) = text.split_once('\n').unwrap_or(("", text));
+        let page = |passage| {
+            let (title, text) = collection.title_and_text(passage);
             document::page("", title, text)
         };
-        let pages: Vec<Page> = collection.passages.iter().map(page).collect();
+        let pages: Vec<Page> = (0..collection.passages.len()).map(page).collect();
         self.add_pages(&pages);
         for pair in &collection.pairs {
-            let passage = &collection.passages[pair.passage];
-            let (title, text) = passage.split_once('\n').unwrap_or(("", passage));
+            let (title, text) = collection.title_and_text(pair.passage);
             self.add(Kind::Judged, &collection.queries[pair.query], title, text);
         }
     }

@@ -44,6 +44,8 @@ fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
     adapt("own", "--sample-tokens 300")?;
     let manifest: Value = serde_json::from_slice(&std::fs::read(path("own/encoder.json"))?)?;
     assert_eq!(manifest["buckets"][0]["n"], 24);
+    // Nothing is claimed of a base model that is not known.
+    assert_eq!(manifest["licence"], "NOASSERTION");
     assert_eq!(manifest["query_mean"][0], 0.01);
     let rows = |name: &str| candle_core::safetensors::load(path(name), &Device::Cpu);
     let (own, zoo) = (rows("own/rows.safetensors")?, rows("zoo/rows.safetensors")?);

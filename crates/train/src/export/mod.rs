@@ -47,6 +47,14 @@ pub struct Args {
     /// File written by `siskin-train rows`, with `rows.json` beside it.
     #[arg(long)]
     pub rows: Option<PathBuf>,
+    /// Name of the base model for encoder.json [default: all-MiniLM-L6-v2 where it is that, else the hash of its
+    /// weights].
+    #[arg(long, conflicts_with = "student")]
+    pub base_name: Option<String>,
+    /// SPDX expression of the weights' licence for encoder.json [default: Apache-2.0 for all-MiniLM-L6-v2, else
+    /// NOASSERTION].
+    #[arg(long, conflicts_with = "student")]
+    pub licence: Option<String>,
     /// How weights are stored.
     #[arg(long, value_enum, default_value_t = Quantization::Int8)]
     pub quantization: Quantization,
@@ -161,8 +169,8 @@ fn manifest(
     Ok(Manifest {
         format: manifest::FORMAT,
         name: folder.name().to_owned(),
-        base: "all-MiniLM-L6-v2".to_owned(),
-        licence: "Apache-2.0".to_owned(),
+        base: source.origin.base.clone(),
+        licence: source.origin.licence.clone(),
         quantization: args.quantization,
         dim,
         max_tokens: source.max_tokens,

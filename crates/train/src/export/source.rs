@@ -7,7 +7,10 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::{Value, json};
 
+use siskin_encoder::MANIFEST_FILE;
+
 use super::Args;
+use super::manifest::Manifest;
 use crate::base::{Base, MAX_TOKENS};
 use crate::bert::{Bert, Config};
 use crate::checkpoint::{Bucket, Checkpoint};
@@ -34,8 +37,50 @@ pub struct Source {
     pub query_mean: Option<Vec<f32>>,
     /// Id of the encoder whose indexes it reads queries for.
     pub queries_for: Option<String>,
+    /// The model that it was made of.
+    pub origin: Origin,
     /// How it was made, for `encoder.json`.
     pub provenance: Value,
+}
+
+/// SHA-256 of the weights of all-MiniLM-L6-v2, in hex.
+const ALL_MINILM_L6_V2: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
+
+/// What `encoder.json` says of the model that an encoder was made of.
+pub struct Origin {
+    /// Its name.
+    pub base: String,
+    /// SPDX expression of its licence.
+    pub licence: String,
+}
+
+impl Origin {
+    /// As the arguments say; else what is known of all-MiniLM-L6-v2, if it is that.
+    fn of(base: &Base, args: &Args) -> Self {
+        let known = base.id == ALL_MINILM_L6_V2;
+        let or = |given: &Option<String>, of_known: &str, of_other: String| match given {
+            Some(given) => given.clone(),
+            None if known => of_known.to_owned(),
+            None => of_other,
+        };
+        Self {
+            base: or(
+                &args.base_name,
+                "all-MiniLM-L6-v2",
+                format!("weights {:.12}", base.id),
+            ),
+            licence: or(&args.licence, "Apache-2.0", "NOASSERTION".to_owned()),
+        }
+    }
+
+    /// That of an encoder.
+    fn of_encoder(folder: &Path) -> Result<Self> {
+        let manifest = Manifest::read(&folder.join(MANIFEST_FILE))?;
+        Ok(Self {
+            base: manifest.base,
+            licence: manifest.licence,
+        })
+    }
 }
 
 impl Source {
@@ -49,14 +94,16 @@ impl Source {
         }
         let base = args.base.as_deref().context("name the base model")?;
         let base = Base::open(base, &Device::Cpu)?;
+        let origin = Origin::of(&base, args);
         match &args.checkpoint {
-            Some(folder) => Self::checkpoint(base, folder),
-            None => Ok(Self::base(base)),
+            Some(folder) => Self::checkpoint(base, origin, folder),
+            None => Ok(Self::base(base, origin)),
         }
     }
 
-    fn base(base: Base) -> Self {
+    fn base(base: Base, origin: Origin) -> Self {
         Self {
+            origin,
             tokenizer: base.folder.join("tokenizer.json"),
             weights: base.weights,
             config: base.config,
@@ -69,10 +116,10 @@ impl Source {
         }
     }
 
-    fn checkpoint(base: Base, folder: &Path) -> Result<Self> {
+    fn checkpoint(base: Base, origin: Origin, folder: &Path) -> Result<Self> {
         let checkpoint = Checkpoint::load(folder, &Device::Cpu)?;
         checkpoint.check_base(&base)?;
-        let base = Self::base(base);
+        let base = Self::base(base, origin);
         Ok(Self {
             weights: checkpoint.backbone.unwrap_or(base.weights),
             provenance: serde_json::to_value(&checkpoint.state)?,
@@ -85,6 +132,7 @@ impl Source {
     /// A student reads its last layer, whichever the teacher read.
     fn student(student: &Path, teacher: &Path) -> Result<Self> {
         let tokenizer = teacher.join("tokenizer.json");
+        let origin = Origin::of_encoder(teacher)?;
         let (student, teacher) = (Student::load(student)?, Teacher::open(teacher)?);
         let state = &student.state;
         ensure!(
@@ -106,6 +154,7 @@ impl Source {
             tokenizer,
             query_mean: Some(teacher.query_mean),
             queries_for: Some(teacher.id),
+            origin,
             provenance: serde_json::to_value(state)?,
             config: student.state.config,
             weights: student.weights,

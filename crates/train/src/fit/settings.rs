@@ -47,7 +47,7 @@ pub enum Precision {
 }
 
 /// How much a dimension counts by how rare it is while training (UHD-BERT, A.2, "stop-dimensions").
-/// Measuring and the index always count.
+/// An index always counts; `measure --rarity` may rank otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rarity {
@@ -171,11 +171,11 @@ pub struct Settings {
     #[arg(long, default_value_t = 0.0)]
     #[serde(default)]
     pub keep_rows: f64,
-    /// Probability with which a word of every second query is swapped for a near one; needs --rows.
+    /// Probability with which a word of every second query is swapped for a near one; needs --rows or --synonyms.
     #[arg(long, default_value_t = 0.0)]
     pub swap_words: f64,
     /// Probability with which a word of every second query is left out that is not swapped and that the passage has; needs
-    /// --rows.
+    /// --rows or --synonyms.
     #[arg(long, default_value_t = 0.0)]
     pub leave_out_words: f64,
     /// Held-out queries a collection.

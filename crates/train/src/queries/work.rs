@@ -12,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use siskin_core::container::sha256_hex;
 
 use super::material::Material;
 use super::tuner::{Report, Tuner};
@@ -20,7 +21,6 @@ use crate::checkpoint::load_tensors;
 use crate::files::{Replacement, finish_replacing, remove_if_there};
 use crate::metrics::Metrics;
 use crate::random::Random;
-use crate::rows::fingerprint;
 
 const TUNED: &str = "tuned.safetensors";
 const STATE: &str = "state.json";
@@ -186,8 +186,9 @@ impl State {
 
 /// SHA-256, in hex, of all that training reads of the collections.
 fn identity(material: &[Material]) -> Result<String> {
-    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let mut all = Vec::new();
     for set in material {
+        let mut parts: Vec<Vec<u8>> = Vec::new();
         let codes = set.codes.flatten_all()?.to_vec1::<f32>()?;
         parts.push(set.name.clone().into_bytes());
         parts.push(codes.iter().map(|&code| u8::from(code > 0.0)).collect());
@@ -199,8 +200,12 @@ fn identity(material: &[Material]) -> Result<String> {
             parts.push(bytes(&query.relevant));
             parts.push(query.words.iter().flat_map(|w| w.to_le_bytes()).collect());
         }
+        for part in parts {
+            all.extend((part.len() as u64).to_le_bytes());
+            all.extend(part);
+        }
     }
-    Ok(fingerprint(parts.iter().map(Vec::as_slice)))
+    Ok(sha256_hex(&all))
 }
 
 fn bytes(numbers: &[usize]) -> Vec<u8> {

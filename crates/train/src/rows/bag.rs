@@ -8,10 +8,11 @@
 use anyhow::{Result, ensure};
 use rayon::prelude::*;
 
-use super::vector::{
-    Adam, Order, add_scaled, dot, mean_row, normalize, softmax, through_normalize,
-};
+use super::vector::{Adam, add_scaled, dot, mean_row, normalize, softmax, through_normalize};
+use crate::random::Random;
 
+/// Random order of texts, an epoch after the other.
+const ORDER_STREAM: u64 = 5_100_000_000;
 /// Constant of the smoothed inverse frequency `a / (a + p)`.
 const SMOOTHING: f32 = 1e-3;
 /// Texts as sets of pieces, with the unit vector that each should point to.
@@ -143,7 +144,7 @@ struct Trainer<'a> {
     /// `[pieces, dim]`, zero outside a step.
     gradient: Vec<f32>,
     order: Vec<usize>,
-    random: Order,
+    random: Random,
 }
 
 impl<'a> Trainer<'a> {
@@ -156,7 +157,7 @@ impl<'a> Trainer<'a> {
             adam,
             gradient,
             order: order.collect(),
-            random: Order::new(options.seed),
+            random: Random::new(options.seed, ORDER_STREAM),
             rows,
             dim,
             texts,

@@ -10,8 +10,10 @@ use super::encode::TokenVectors;
 use super::network::Network;
 use super::pooling::{Pair, Passages};
 use super::texts::{self, TextPair, Texts};
-use super::vector::Order;
+use crate::random::Random;
 
+/// Random choice of texts that are held out.
+const HELD_OUT_STREAM: u64 = 5_300_000_000;
 /// One passage in so many is held out, with its pairs.
 const HELD_OUT_PASSAGES: usize = 10;
 
@@ -92,7 +94,7 @@ impl Material {
         let held_out_pairs = self.texts.pairs.iter().filter(|pair| is_held_out(pair));
         let reserved: HashSet<usize> = held_out_pairs.map(|pair| pair.query).collect();
         let mut order: Vec<usize> = (0..self.shorts.len()).collect();
-        Order::new(seed).shuffle(&mut order);
+        Random::new(seed, HELD_OUT_STREAM).shuffle(&mut order);
         order.sort_by_key(|text| !reserved.contains(text));
         let (held_out, train) = order.split_at(count.max(reserved.len()).min(order.len()));
         (self.take(train), self.take(held_out))

@@ -9,8 +9,11 @@ use half::f16;
 use rayon::prelude::*;
 
 use super::ranking::{Collections, centre};
-use super::vector::{Adam, Order, add_scaled, dot, normalize, softmax, through_normalize, widen};
+use super::vector::{Adam, add_scaled, dot, normalize, softmax, through_normalize, widen};
+use crate::random::Random;
 
+/// Random order of pairs.
+const POOLING_STREAM: u64 = 5_200_000_000;
 /// What is learnt: the attention vector `a` (`[dim]`) and the bias `b` (`[pieces]`). Zeros give
 /// the plain mean.
 #[derive(Clone, Debug, PartialEq)]
@@ -261,7 +264,7 @@ pub fn train(
     let mut pooling = Pooling::plain(passages.dim, pieces);
     let mut attention_adam = Adam::new(1, passages.dim);
     let mut bias_adam = Adam::new(pieces, 1);
-    let mut random = Order::new(options.seed);
+    let mut random = Random::new(options.seed, POOLING_STREAM);
     for epoch in 0..options.epochs {
         let means = collections.means(&passages.pool(&pooling), passages.dim);
         let batches = batches(pairs, options.batch, &mut random);
@@ -320,7 +323,7 @@ fn update_bias(
 fn batches<'a, 'b>(
     pairs: &'a [Pair<'b>],
     size: usize,
-    random: &mut Order,
+    random: &mut Random,
 ) -> Vec<Vec<&'a Pair<'b>>> {
     let mut shuffled: Vec<&Pair> = pairs.iter().collect();
     random.shuffle(&mut shuffled);

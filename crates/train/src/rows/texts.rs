@@ -4,18 +4,18 @@
 //! Only queries judged in `qrels/train.tsv` are read; a folder without that file is refused, so
 //! that no measurement's queries slip in.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use anyhow::{Result, ensure};
 
-use super::vector::Order;
+use crate::collection::Collection;
+use crate::random::Random;
 
+/// Random choices of queries and titles.
+const TEXTS_STREAM: u64 = 5_000_000_000;
 /// Words that a short text has at most; longer ones are no queries.
 const MAX_WORDS: usize = 40;
 
@@ -78,21 +78,11 @@ pub struct Texts {
     pub pairs: Vec<TextPair>,
 }
 
-#[derive(Deserialize)]
-struct Record {
-    #[serde(rename = "_id")]
-    id: String,
-    #[serde(default)]
-    title: String,
-    #[serde(default)]
-    text: String,
-}
-
 /// What one source holds.
-struct Collection {
+struct Collected {
     titles: Vec<String>,
-    /// Query and the passage that answers it, if one does.
-    queries: Vec<(String, Option<String>)>,
+    /// Query and the passage that answers it.
+    queries: Vec<(String, String)>,
 }
 
 /// Reads all sources; `pair_limit` pairs are taken evenly from them.
@@ -100,10 +90,8 @@ struct Collection {
 /// # Errors
 /// When a folder lacks a file or a line is malformed; the message names it.
 pub fn collect(sources: &[Source], pair_limit: usize, seed: u64) -> Result<Texts> {
-    let mut random = Order::new(seed);
-    let collections = sources
-        .iter()
-        .map(|source| read_collection(source, &mut random));
+    let mut random = Random::new(seed, TEXTS_STREAM);
+    let collections = sources.iter().map(|source| read_texts(source, &mut random));
     let collections = collections.collect::<Result<Vec<_>>>()?;
     let mut shorts = Unique::default();
     let queries: Vec<Vec<usize>> = collections
@@ -151,122 +139,70 @@ impl Unique {
 
 /// One pair from each collection in turn until `limit` is reached or all are used.
 fn take_pairs(
-    collections: &[Collection],
+    collections: &[Collected],
     queries: &[Vec<usize>],
     limit: usize,
     passages: &mut Unique,
 ) -> Vec<TextPair> {
-    let of = |(collection, (source, queries)): (usize, (&Collection, &Vec<usize>))| {
-        let answered = source
-            .queries
-            .iter()
-            .zip(queries)
-            .filter_map(|((_, passage), query)| {
-                passage.clone().map(|passage| (collection, *query, passage))
-            });
-        answered.collect::<Vec<_>>()
-    };
-    let waiting: Vec<Vec<(usize, usize, String)>> = collections
-        .iter()
-        .zip(queries)
-        .enumerate()
-        .map(of)
-        .collect();
-    let longest = waiting.iter().map(Vec::len).max().unwrap_or(0);
-    let in_turn =
-        (0..longest).flat_map(|turn| waiting.iter().filter_map(move |list| list.get(turn)));
-    in_turn
-        .take(limit)
-        .map(|(collection, query, passage)| TextPair {
-            query: *query,
-            passage: passages.add(passage),
-            collection: *collection,
+    let longest = queries.iter().map(Vec::len).max().unwrap_or(0);
+    let turn = |turn: usize| {
+        let sides = collections.iter().zip(queries).enumerate();
+        sides.filter_map(move |(collection, (source, queries))| {
+            let (_, passage) = source.queries.get(turn)?;
+            Some((collection, *queries.get(turn)?, passage))
         })
-        .collect()
+    };
+    let in_turn = (0..longest).flat_map(turn).take(limit);
+    let pairs = in_turn.map(|(collection, query, passage)| TextPair {
+        query,
+        passage: passages.add(passage),
+        collection,
+    });
+    pairs.collect()
 }
 
-fn read_collection(source: &Source, random: &mut Order) -> Result<Collection> {
-    let corpus = read_records(&source.folder.join("corpus.jsonl"))?;
-    let answers = read_train_judgments(&source.folder.join("qrels/train.tsv"))?;
-    let documents: HashMap<&str, &Record> = corpus
-        .iter()
-        .map(|record| (record.id.as_str(), record))
+fn read_texts(source: &Source, random: &mut Random) -> Result<Collected> {
+    let collection = Collection::read_and_report(&source.folder)?;
+    ensure!(
+        !collection.pairs.is_empty(),
+        "{}: only sets with training judgments may be trained on, and it has none in qrels/train.tsv",
+        source.folder.display()
+    );
+    let mut answers: HashMap<usize, usize> = HashMap::new();
+    for pair in &collection.pairs {
+        answers.entry(pair.query).or_insert(pair.passage);
+    }
+    let mut queries: Vec<(usize, usize)> = answers
+        .into_iter()
+        .filter(|(query, _)| is_short(&collection.queries[*query]))
         .collect();
-    let passage_of = |query: &Record| {
-        let document = documents.get(answers.get(&query.id)?.as_str())?;
-        Some(passage_text(document))
-    };
-    let mut queries = read_records(&source.folder.join("queries.jsonl"))?;
-    queries.retain(|query| answers.contains_key(&query.id) && is_short(&query.text));
+    queries.sort_unstable();
     random.shuffle(&mut queries);
     queries.truncate(source.limit);
-    let mut titles: Vec<String> = corpus
-        .iter()
-        .map(|record| record.title.trim())
-        .filter(|title| is_short(title))
-        .collect::<HashSet<_>>()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    titles.sort_unstable();
+    let titles = collection.titles.iter().map(|title| title.trim());
+    let titles: BTreeSet<&str> = titles.filter(|title| is_short(title)).collect();
+    let mut titles: Vec<String> = titles.into_iter().map(str::to_owned).collect();
     random.shuffle(&mut titles);
     titles.truncate(source.limit);
-    let queries = queries
-        .iter()
-        .map(|query| (query.text.trim().to_owned(), passage_of(query)))
-        .collect();
-    Ok(Collection { titles, queries })
+    let queries = queries.into_iter().map(|(query, passage)| {
+        let query = collection.queries[query].trim().to_owned();
+        (query, collection.passages[passage].clone())
+    });
+    Ok(Collected {
+        titles,
+        queries: queries.collect(),
+    })
 }
 
 fn is_short(text: &str) -> bool {
     text.chars().any(char::is_alphanumeric) && text.split_whitespace().count() <= MAX_WORDS
 }
 
-/// Title and text, one a line, as passages are encoded while indexing.
-fn passage_text(record: &Record) -> String {
-    format!("{}\n{}", record.title, record.text)
-}
-
-fn read_records(path: &Path) -> Result<Vec<Record>> {
-    let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
-    let lines = BufReader::new(file).lines().enumerate();
-    lines
-        .map(|(line, text)| {
-            let place = || format!("{}, line {}", path.display(), line + 1);
-            serde_json::from_str(&text.with_context(place)?).with_context(place)
-        })
-        .collect()
-}
-
-/// The first relevant document of each query.
-fn read_train_judgments(path: &Path) -> Result<HashMap<String, String>> {
-    let text = std::fs::read_to_string(path).with_context(|| {
-        format!(
-            "{}: only sets with training judgments may be trained on",
-            path.display()
-        )
-    })?;
-    let mut first = HashMap::new();
-    for line in text.lines().skip(1) {
-        let mut fields = line.split('\t');
-        let (query, document, grade) = (fields.next(), fields.next(), fields.next());
-        let (Some(query), Some(document), Some(grade)) = (query, document, grade) else {
-            continue;
-        };
-        if grade.trim() != "0" {
-            first
-                .entry(query.to_owned())
-                .or_insert_with(|| document.to_owned());
-        }
-    }
-    ensure!(!first.is_empty(), "{} holds no judgments", path.display());
-    Ok(first)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::path::Path;
 
     fn write_set(folder: &Path, name: &str, count: usize) -> Source {
         let folder = folder.join(name);

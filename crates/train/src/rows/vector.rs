@@ -132,33 +132,6 @@ impl Adam {
     }
 }
 
-/// A reproducible source of random order (SplitMix64, Steele et al. 2014).
-#[derive(Clone, Debug)]
-pub struct Order(u64);
-
-impl Order {
-    /// The same `seed` gives the same sequence.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Puts `items` in random order (Fisher–Yates).
-    pub fn shuffle<T>(&mut self, items: &mut [T]) {
-        for end in (1..items.len()).rev() {
-            let other = (self.next() % (end as u64 + 1)) as usize;
-            items.swap(end, other);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,19 +175,5 @@ mod tests {
             adam.update(0, &mut x, &gradient, 0.05);
         }
         assert!((x[0] - 1.0).abs() < 1e-2, "{x:?}");
-    }
-
-    #[test]
-    fn shuffling_keeps_the_items_and_follows_the_seed() {
-        let shuffled = |seed| {
-            let mut items: Vec<u32> = (0..100).collect();
-            Order::new(seed).shuffle(&mut items);
-            items
-        };
-        assert_eq!(shuffled(1), shuffled(1));
-        assert_ne!(shuffled(1), shuffled(2));
-        let mut sorted = shuffled(1);
-        sorted.sort_unstable();
-        assert_eq!(sorted, (0..100).collect::<Vec<_>>());
     }
 }
