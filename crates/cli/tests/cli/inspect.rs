@@ -53,10 +53,13 @@ fn a_page_shows_what_dimensions_stand_for() {
     assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{run:?}");
     let html = read();
     assert!(
-        html.contains("bucket 0: layer 6, 8192 dimensions"),
+        html.contains("Bucket 0: layer 6, 8192 dimensions"),
         "{html}"
     );
-    assert_eq!(html.matches("<svg").count(), 3, "{html}");
+    assert_eq!(html.matches("<svg").count(), 2, "{html}");
+    for expected in ["words that the site never uses; 80 files", "siskin.json"] {
+        assert!(html.contains(expected), "{expected}");
+    }
     assert!(
         html.contains("thread") && !html.contains("No terms"),
         "{html}"
@@ -69,7 +72,7 @@ fn a_page_shows_what_dimensions_stand_for() {
         html.contains("Encoder siskin-en") && html.contains("model.onnx"),
         "{html}"
     );
-    assert_eq!(html.matches("<svg").count(), 2, "{html}");
+    assert_eq!(html.matches("<svg").count(), 1, "{html}");
     let run = siskin(["inspect", encoder]);
     assert!(run.stdout.contains("rows.safetensors"), "{run:?}");
 }
@@ -90,7 +93,24 @@ fn a_page_of_an_encoder_of_queries_names_the_one_to_look_at() {
         "{html}"
     );
     assert!(!html.contains("dimensions occur"), "{html}");
-    assert_eq!(html.matches("<svg").count(), 1, "{html}");
+    assert!(!html.contains("<svg"), "{html}");
+}
+
+#[test]
+fn a_page_takes_no_other_files_place() {
+    let folder = folder(&[("index.html", "<title>Home</title>")]);
+    let page = folder.path().join("index.html");
+    let page = page.to_str().unwrap();
+    let small = query_encoder();
+    let error = failure(["inspect", small.to_str().unwrap(), "--html", page]);
+    assert!(error.contains("is there already and no page"), "{error}");
+    assert_eq!(
+        std::fs::read_to_string(page).unwrap(),
+        "<title>Home</title>"
+    );
+    let shard = file_named(&indexed_site().join("siskin"), "records-");
+    let error = failure(["inspect", shard.to_str().unwrap(), "--html", "page.html"]);
+    assert!(error.contains("is one file"), "{error}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(super) use page::escaped;
 use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use siskin_core::container::{self, KINDS, Kind};
 use siskin_core::manifest::{BucketInfo, EncoderInfo, MANIFEST_FILE, Manifest};
@@ -26,7 +26,7 @@ use crate::receipt::Receipt;
 use crate::resources::{self, ENCODER_FOLDER};
 use crate::talk::{self, Talk, size};
 use dimensions::Codes;
-use page::{BucketPart, Page};
+use page::{BucketPart, Group, Page, Sized};
 
 /// What brotli spends on a file that a host compresses once: the most.
 const BROTLI_QUALITY: u32 = 11;
@@ -34,10 +34,18 @@ const BROTLI_QUALITY: u32 = 11;
 const BROTLI_WINDOW_BITS: u32 = 24;
 const BROTLI_BUFFER_BYTES: usize = 1 << 16;
 
+/// Begins the names of the box's languages.
+const LANGUAGE_PREFIX: &str = "siskin-words-";
+
 /// Runs the command.
 pub fn run(arguments: &InspectArguments) -> Result<Outcome> {
     let talk = Talk::new(arguments.printing.quiet);
     if arguments.path.is_file() {
+        ensure!(
+            arguments.html.is_none(),
+            "--html shows an index or an encoder; {} is one file",
+            arguments.path.display()
+        );
         let name = arguments
             .path
             .file_name()
@@ -60,11 +68,24 @@ pub fn run(arguments: &InspectArguments) -> Result<Outcome> {
     show(arguments.printing.json, &report, BundleReport::text)
 }
 
+/// Writes the page; a file that is none of this command's stays.
 fn write_page(path: &Path, page: &Page, talk: Talk) -> Result<Outcome> {
+    let is_page = || std::fs::read(path).is_ok_and(|known| holds_text(&known, page::MARK));
+    ensure!(
+        !path.exists() || is_page(),
+        "{} is there already and no page of siskin inspect: name another file",
+        path.display()
+    );
     std::fs::write(path, page.html())
         .with_context(|| format!("cannot write {}", path.display()))?;
     talk.remark(&format!("written: {}", path.display()));
     Ok(Outcome::Done)
+}
+
+fn holds_text(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
 }
 
 /// An encoder folder: its files, and the dimensions that its word pieces have.
@@ -75,12 +96,19 @@ fn inspect_encoder(arguments: &InspectArguments, talk: Talk) -> Result<Outcome> 
         return show(arguments.printing.json, &report, EncoderReport::text);
     };
     let mut page = Page {
-        title: format!("Encoder {}", report.encoder.name),
+        title: format!(
+            "Encoder {} in {}",
+            report.encoder.name,
+            arguments.path.display()
+        ),
         figures: vec![
-            ("folder", arguments.path.display().to_string()),
+            ("id", short(&report.encoder.id)),
             ("values of a vector", report.encoder.dim.to_string()),
         ],
-        sizes: report.files.iter().map(EncoderFile::sized).collect(),
+        groups: vec![Group {
+            title: "Encoder",
+            rows: report.files.iter().map(EncoderFile::sized).collect(),
+        }],
         buckets: Vec::new(),
     };
     for (j, bucket) in report.encoder.buckets.iter().enumerate() {
@@ -93,7 +121,7 @@ fn inspect_encoder(arguments: &InspectArguments, talk: Talk) -> Result<Outcome> 
             )),
         };
         page.buckets.push(BucketPart {
-            title: bucket_name(j, bucket),
+            title: heading(j, bucket),
             unit: "word pieces",
             code_sizes: Vec::new(),
             frequencies: dimensions::pieces_with(&encoder, j).unwrap_or_default(),
@@ -232,6 +260,25 @@ impl KindReport {
     }
 }
 
+impl KindReport {
+    /// The files as a line of a page; `several`: whether there are several buckets.
+    fn sized(&self, several: bool) -> Sized {
+        let of = match (several, self.kind) {
+            (true, Kind::Map | Kind::Uhd) => format!(" of bucket {}", self.bucket),
+            _ => String::new(),
+        };
+        let files = match self.files {
+            1 => "1 file".to_owned(),
+            files => format!("{files} files of at most {}", size(self.largest_bytes)),
+        };
+        Sized {
+            name: self.kind.prefix().to_owned() + &of,
+            holds: format!("{}; {files}", holds(self.kind)),
+            bytes: self.bytes,
+        }
+    }
+}
+
 fn holds(kind: Kind) -> &'static str {
     match kind {
         Kind::Common => "most frequent words of the site",
@@ -266,8 +313,12 @@ impl EncoderFile {
         format!("{:<34} {:>10}\n", self.path, size(self.bytes))
     }
 
-    fn sized(&self) -> (String, u64, String) {
-        (self.path.clone(), self.bytes, size(self.bytes))
+    fn sized(&self) -> Sized {
+        Sized {
+            name: self.path.clone(),
+            holds: String::new(),
+            bytes: self.bytes,
+        }
     }
 }
 
@@ -350,45 +401,79 @@ impl BundleReport {
     /// The report as a page, with terms of dimensions from the encoder in `given`, or the one that came with
     /// siskin.
     fn page(&self, bundle: &BundleFolder, given: Option<&Path>) -> Result<Page> {
-        let windows = |codes: &Codes| codes.sizes.len();
         let encoder = self.encoder_with_rows(given);
+        let mut figures = self.figures();
         let mut buckets = Vec::new();
-        let mut figures = vec![
-            ("folder", self.path.clone()),
-            ("pages", self.pages.to_string()),
-            ("passages", self.passages.to_string()),
-            ("index", size(self.index_bytes)),
-            (
-                "a page",
-                size(self.index_bytes / u64::from(self.pages.max(1))),
-            ),
-        ];
         for (j, bucket) in self.encoder.buckets.iter().enumerate() {
             let codes = Codes::read(bundle, j as u32)?;
             if j == 0 {
-                figures.push(("windows", windows(&codes).to_string()));
+                figures.push(("windows", codes.sizes.len().to_string()));
             }
             let terms = match &encoder {
                 Ok(encoder) => dimensions::terms(encoder, j).map_err(|error| error.to_string()),
                 Err(reason) => Err(reason.clone()),
             };
             buckets.push(BucketPart {
-                title: bucket_name(j, bucket),
+                title: heading(j, bucket),
                 unit: "windows",
                 code_sizes: codes.sizes,
                 frequencies: codes.windows_with,
                 terms,
             });
         }
-        let kinds = self.shards.iter();
-        let sized =
-            |kind: &KindReport| (kind.kind.prefix().to_owned(), kind.bytes, size(kind.bytes));
         Ok(Page {
-            title: "Siskin index".to_owned(),
+            title: format!("Siskin index in {}", self.path),
             figures,
-            sizes: kinds.map(sized).collect(),
+            groups: self.groups(),
             buckets,
         })
+    }
+
+    /// What is said of the index in numbers and names.
+    fn figures(&self) -> Vec<(&'static str, String)> {
+        let of_foreign = self.shards.iter().filter(|kind| kind.kind == Kind::Foreign);
+        let foreign: u64 = of_foreign.map(|kind| kind.bytes).sum();
+        let grows = (self.index_bytes - foreign) / u64::from(self.pages.max(1));
+        let mut figures = vec![
+            ("pages", self.pages.to_string()),
+            ("passages", self.passages.to_string()),
+            ("index", size(self.index_bytes)),
+            ("a page, but for foreign words", size(grows)),
+            (
+                "encoder",
+                format!("{} ({})", self.encoder.name, short(&self.encoder.id)),
+            ),
+            ("words are stemmed as", format!("{:?}", self.stemming)),
+            (
+                "made by",
+                format!("{}, format {}", self.generator, self.format),
+            ),
+        ];
+        if let Some(id) = &self.encoder.query_id {
+            figures.push(("queries are read by", short(id)));
+        }
+        figures
+    }
+
+    /// All files, as groups of a page.
+    fn groups(&self) -> Vec<Group> {
+        let several = self.encoder.buckets.len() > 1;
+        let mut index: Vec<Sized> = self.shards.iter().map(|kind| kind.sized(several)).collect();
+        index.push(Sized {
+            name: MANIFEST_FILE.to_owned(),
+            holds: "names, sizes and hashes of all files".to_owned(),
+            bytes: self.manifest_bytes as u64,
+        });
+        let groups = [
+            ("Index", index),
+            ("Scripts and WebAssembly", sized_runtime(&self.runtime)),
+            (
+                "Network, for mode full",
+                self.encoder_files.iter().map(EncoderFile::sized).collect(),
+            ),
+        ];
+        let groups = groups.into_iter().filter(|(_, rows)| !rows.is_empty());
+        groups.map(|(title, rows)| Group { title, rows }).collect()
     }
 
     /// The encoder that the index was made with, or why there is none to tell terms.
@@ -424,6 +509,32 @@ impl BundleReport {
     }
 }
 
+/// Files for the browser as lines of a page; languages of the box, of which a reader loads one, are one line.
+fn sized_runtime(files: &[RuntimeFile]) -> Vec<Sized> {
+    let is_language = |file: &&RuntimeFile| file.path.starts_with(LANGUAGE_PREFIX);
+    let (languages, others): (Vec<_>, Vec<_>) = files.iter().partition(is_language);
+    let mut rows: Vec<Sized> = others
+        .into_iter()
+        .map(|file| Sized {
+            name: file.path.clone(),
+            holds: format!("{} with brotli", size(file.brotli_bytes as u64)),
+            bytes: file.raw_bytes as u64,
+        })
+        .collect();
+    if !languages.is_empty() {
+        let bytes = languages.iter().map(|file| file.raw_bytes as u64);
+        rows.push(Sized {
+            name: format!("{LANGUAGE_PREFIX}….js"),
+            holds: format!(
+                "{} languages of the box: a reader loads one",
+                languages.len()
+            ),
+            bytes: bytes.sum(),
+        });
+    }
+    rows
+}
+
 fn short(id: &str) -> String {
     id.chars().take(12).collect()
 }
@@ -437,14 +548,25 @@ fn queries_by(encoder: &EncoderInfo) -> String {
 }
 
 fn buckets(encoder: &EncoderInfo) -> String {
+    if encoder.buckets.is_empty() {
+        return "no buckets".to_owned();
+    }
     let numbered = encoder.buckets.iter().enumerate();
     let names: Vec<String> = numbered.map(|(j, bucket)| bucket_name(j, bucket)).collect();
     names.join("; ")
 }
 
+fn heading(j: usize, bucket: &BucketInfo) -> String {
+    format!("Bucket {j}: {}", shape(bucket))
+}
+
 fn bucket_name(j: usize, bucket: &BucketInfo) -> String {
+    format!("bucket {j}: {}", shape(bucket))
+}
+
+fn shape(bucket: &BucketInfo) -> String {
     format!(
-        "bucket {j}: layer {}, {} dimensions, {} winners a token",
+        "layer {}, {} dimensions, {} winners a token",
         bucket.layer, bucket.n, bucket.k
     )
 }
