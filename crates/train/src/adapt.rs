@@ -77,6 +77,7 @@ pub fn run(args: &Args) -> Result<()> {
         .work
         .clone()
         .unwrap_or_else(|| beside(&args.out, ".work"));
+    export::differ(&args.out, &args.from)?;
     let carried = carried(&args.from, &args.base)?;
     begin(args, &work)?;
     let folder = work.join("pairs");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
+use serde::Deserialize;
 use siskin_core::container::sha256_hex;
 
 use crate::bert::{Bert, Config};
@@ -72,6 +73,41 @@ impl Base {
 fn read_config(path: &Path) -> Result<Config> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read configuration {}", path.display()))?;
-    serde_json::from_str(&text)
-        .with_context(|| format!("{} is not a BERT configuration", path.display()))
+    let other = || format!("{} is not a BERT configuration", path.display());
+    let kind: Kind = serde_json::from_str(&text).with_context(other)?;
+    for (key, value, known) in [
+        ("model_type", kind.model_type, "bert"),
+        ("hidden_act", kind.hidden_act, "gelu"),
+    ] {
+        let value = value.as_deref().unwrap_or(known);
+        ensure!(
+            value == known,
+            "{}: {key} is {value}, and only {known} is supported",
+            path.display()
+        );
+    }
+    let config: Config = serde_json::from_str(&text).with_context(other)?;
+    ensure!(
+        config.num_attention_heads > 0
+            && config
+                .hidden_size
+                .is_multiple_of(config.num_attention_heads),
+        "{}: {} attention heads do not divide {} values",
+        path.display(),
+        config.num_attention_heads,
+        config.hidden_size
+    );
+    ensure!(
+        config.layer_norm_eps > 0.0 && config.max_position_embeddings >= MAX_TOKENS,
+        "{}: layer_norm_eps has to be above 0 and max_position_embeddings at least {MAX_TOKENS}",
+        path.display()
+    );
+    Ok(config)
+}
+
+/// What tells other networks from BERT; absent where it is one.
+#[derive(Deserialize)]
+struct Kind {
+    model_type: Option<String>,
+    hidden_act: Option<String>,
 }

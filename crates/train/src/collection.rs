@@ -223,8 +223,11 @@ fn read_texts(path: &Path, left_out: &mut Vec<LeftOut>) -> Result<Texts> {
     let mut read = Texts::default();
     for (number, line) in (1..).zip(lines(path)?) {
         let place = || format!("{} line {number}", path.display());
-        let document: Document =
-            serde_json::from_str(&line.with_context(place)?).with_context(place)?;
+        let line = line.with_context(place)?;
+        ensure!(!line.trim().is_empty(), "{} is empty: remove it", place());
+        // Some editors begin a file with a byte order mark.
+        let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
+        let document: Document = serde_json::from_str(line).with_context(place)?;
         let text = joined(&document.title, &document.text);
         let reason = match read.positions.contains_key(&document.id) {
             true => Some(SAME_ID),
@@ -283,9 +286,17 @@ fn read_pairs(
         },
         None => pair,
     };
-    for (number, line) in (1..).zip(lines(path)?).skip(1) {
-        let line = line?;
+    for (number, line) in (1..).zip(lines(path)?) {
+        let line = line.with_context(|| format!("{} line {number}", path.display()))?;
         let place = || format!("{} line {number}: {line:?}", path.display());
+        if number == 1 {
+            ensure!(
+                parse_judgment(&line).is_err(),
+                "{} begins with a judgment: its first line has to be a header, query-id, corpus-id and score",
+                path.display()
+            );
+            continue;
+        }
         let (query, passage, score) = parse_judgment(&line).with_context(place)?;
         let query = *queries
             .positions
@@ -326,7 +337,8 @@ fn parse_judgment(line: &str) -> Result<(&str, &str, f32)> {
             .context("expected query-id, corpus-id and score")
     };
     let (query, passage) = (field()?, field()?);
-    let score = field()?.trim().parse().context("the score is no number")?;
+    let score: f32 = field()?.trim().parse().context("the score is no number")?;
+    ensure!(score.is_finite(), "the score is no number");
     Ok((query, passage, score))
 }
 
@@ -410,6 +422,19 @@ mod tests {
     }
 
     #[test]
+    fn judgments_without_a_header_are_refused() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        write(folder.path(), &["cats"], &["cat?"], "")?;
+        std::fs::write(folder.path().join("qrels/train.tsv"), "q1\tp1\t1\n")?;
+        let error = format!("{:#}", Collection::read(folder.path()).unwrap_err());
+        assert!(
+            error.contains("train.tsv begins with a judgment"),
+            "{error}"
+        );
+        Ok(())
+    }
+
+    #[test]
     fn a_query_asked_twice_has_all_answers_each_time() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let pairs = "q1\tp1\t1\nq2\tp2\t1\nq3\tp3\t1\n";
@@ -453,6 +478,7 @@ mod tests {
             ("q1\tp1\t1\nq1\tp9\t1\n", "train.tsv line 3"),
             ("q1\tp1\n", "expected query-id, corpus-id and score"),
             ("q1\tp1\tyes\n", "the score is no number"),
+            ("q1\tp1\tNaN\n", "the score is no number"),
         ] {
             write(folder.path(), &["cats"], &["cat?"], pairs)?;
             let error = format!("{:#}", Collection::read(folder.path()).unwrap_err());

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use candle_core::Tensor;
+use anyhow::{Context, Result, ensure};
+use candle_core::{DType, Tensor};
 
 /// Writes a file beside its place and then puts it there; folders that are missing are made.
 ///
@@ -44,6 +44,16 @@ pub(crate) struct Replacement<'a> {
     names: Vec<String>,
 }
 
+/// Whether no value of `tensor` is NaN or infinite.
+fn is_finite(tensor: &Tensor) -> Result<bool> {
+    if !tensor.dtype().is_float() || tensor.elem_count() == 0 {
+        return Ok(true);
+    }
+    // 0 times a number is 0, and times anything else is none.
+    let sum = (tensor.detach().to_dtype(DType::F32)? * 0.0)?.sum_all()?;
+    Ok(sum.to_scalar::<f32>()? == 0.0)
+}
+
 /// Begins the name of a file that is removed.
 const GOES: char = '-';
 
@@ -61,6 +71,12 @@ impl<'a> Replacement<'a> {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn tensors(&mut self, name: &str, tensors: &HashMap<String, Tensor>) -> Result<()> {
+        for (weight, tensor) in tensors {
+            ensure!(
+                is_finite(tensor)?,
+                "{weight} has values that are no numbers, so {name} is left as it was: lower the learning rates"
+            );
+        }
         let path = self.add(name);
         candle_core::safetensors::save(tensors, &path)
             .with_context(|| format!("cannot write {}", path.display()))?;

@@ -101,6 +101,11 @@ pub fn run(args: &Args) -> Result<()> {
     let progress = ProgressBar::new(args.pairs.len() as u64).with_message("collections");
     for folder in progress.wrap_iter(args.pairs.iter()) {
         let collection = Collection::read_and_report(folder)?;
+        ensure!(
+            !collection.pairs.is_empty(),
+            "{} has no training judgments: qrels/train.tsv is missing or empty",
+            folder.display()
+        );
         let wanted = Wanted::new(&collection, args);
         let negatives = match &model {
             None => by_words(&collection, &wanted, args.keep),

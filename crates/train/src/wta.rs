@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use candle_core::{D, DType, Device, Tensor};
 use rayon::prelude::*;
+use siskin_core::container::sha256_hex;
 
 use crate::random::Random;
 
@@ -24,6 +25,23 @@ pub struct Head {
 /// Activations that are computed at once to find winners: 16 MB on the CPU, 256 MB on a GPU, which wants more to do.
 const MOST_ACTIVATIONS: usize = 1 << 22;
 const MOST_ACTIVATIONS_ON_GPU: usize = 1 << 26;
+
+/// What tells heads from others: SHA-256 of their weights and biases, in hex.
+///
+/// # Errors
+/// When a head cannot be read from its device.
+pub fn identity(heads: &[Head]) -> Result<String> {
+    let mut bytes = Vec::new();
+    for tensor in heads.iter().flat_map(|head| [&head.weight, &head.bias]) {
+        let values = tensor
+            .flatten_all()?
+            .to_dtype(DType::F32)?
+            .to_vec1::<f32>()?;
+        bytes.extend((values.len() as u64).to_le_bytes());
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    Ok(sha256_hex(&bytes))
+}
 
 /// The winners of some tokens: both vectors `[tokens, k]`, row-major, strongest first; equal
 /// activations in order of dimension.

@@ -9,12 +9,18 @@ use serde_json::Value;
 use siskin_core::encoded::Encode as _;
 use siskin_encoder::Encoder;
 use siskin_train::adapt::{self, Args};
-use siskin_train::{queries, synonyms};
+use siskin_train::{export, queries, synonyms};
 
 #[derive(Parser)]
 struct Command {
     #[command(flatten)]
     args: Args,
+}
+
+#[derive(Parser)]
+struct Export {
+    #[command(flatten)]
+    args: export::Args,
 }
 
 #[derive(Parser)]
@@ -127,5 +133,35 @@ fn what_dimensions_do_not_change_is_carried_over() -> Result<()> {
     std::fs::write(path("base/model.safetensors"), weights)?;
     let error = format!("{:#}", adapt().unwrap_err());
     assert!(error.contains("is not the network of"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn encoders_are_not_mixed_and_not_written_over_what_they_are_made_of() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    tiny::write_base(&folder.path().join("base"))?;
+    tiny::write_encoder(folder.path())?;
+    let (animals, released, base) = (path("animals"), path("zoo"), path("base"));
+    let adapt = |out: &str, options: &str| {
+        let out = path(out);
+        let line = format!("adapt {animals} --from {released} --base {base} --out {out} {options}");
+        adapt::run(&Command::try_parse_from(line.split_whitespace())?.args)
+    };
+    adapt("own", "--sample-tokens 300")?;
+    let error = format!("{:#}", adapt("zoo", "--sample-tokens 300").unwrap_err());
+    assert!(
+        error.contains("which the new encoder is made of"),
+        "{error}"
+    );
+    let line = format!(
+        "export --base {base} --checkpoint {} --rows {} --out {}",
+        path("own.work/checkpoint"),
+        path("zoo.work/rows.safetensors"),
+        path("mixed")
+    );
+    let mixed = Export::try_parse_from(line.split_whitespace())?.args;
+    let error = format!("{:#}", export::run(&mixed).unwrap_err());
+    assert!(error.contains("made for other heads"), "{error}");
     Ok(())
 }

@@ -178,6 +178,10 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
         &format!("--steps 1 --students {zoo}"),
         "for no other encoder",
     );
+    refused(
+        "--steps 1 --learning-rate 1e39",
+        "values that are no numbers",
+    );
     refused("--steps 5 --learning-rate 1e30", "lower");
     refused("--steps 5", "zoo.queries holds a run");
     std::fs::remove_dir_all(path("zoo.queries"))?;
@@ -192,7 +196,16 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
     );
     assert!(!path("zoo.queries").exists(), "refused before a step");
     std::fs::remove_file(path("animals/qrels/train.tsv"))?;
-    refused("--steps 1", "no training judgments");
+    refused("--steps 1", "fewer than two training judgments");
+    Ok(())
+}
+
+#[test]
+fn another_base_model_is_refused() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
+    tiny::write_base(&path("base"))?;
+    tiny::write_encoder(folder.path())?;
     // Every second value of the base model is another one by a hundredth.
     let weights = path("base/model.safetensors");
     let mut bytes = std::fs::read(&weights)?;
@@ -203,6 +216,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
         .step_by(8)
         .for_each(|byte| *byte ^= 1);
     std::fs::write(&weights, bytes)?;
-    refused("--steps 1", "is not the network of");
+    let error = format!("{:#}", run(folder.path(), "--steps 1").unwrap_err());
+    assert!(error.contains("is not the network of"), "{error}");
     Ok(())
 }

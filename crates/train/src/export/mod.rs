@@ -84,6 +84,9 @@ pub(crate) struct Carried {
 /// # Errors
 /// The same.
 pub(crate) fn run_with(args: &Args, carried: &Carried) -> Result<()> {
+    if let Some(teacher) = &args.teacher {
+        differ(&args.out, teacher)?;
+    }
     let source = Source::open(args)?;
     let mut folder = Folder::create(&args.out)?;
     folder.write(
@@ -95,6 +98,7 @@ pub(crate) fn run_with(args: &Args, carried: &Carried) -> Result<()> {
     folder.write("golden.json", &serde_json::to_vec(&golden)?)?;
     let rows = args.rows.as_deref().map(Rows::read).transpose()?;
     if let Some(rows) = &rows {
+        rows.check(&source)?;
         folder.write("rows.safetensors", &rows.bytes)?;
     }
     for (name, bytes) in &carried.files {
@@ -117,6 +121,23 @@ struct Rows {
     report: Value,
 }
 
+/// Refuses to write an encoder to the folder of the one that it is made of, which would be gone then.
+///
+/// # Errors
+/// When both are one folder.
+pub(crate) fn differ(out: &Path, of: &Path) -> Result<()> {
+    let is_same = match (out.canonicalize(), of.canonicalize()) {
+        (Ok(out), Ok(of)) => out == of,
+        _ => false,
+    };
+    ensure!(
+        !is_same,
+        "--out is {}, which the new encoder is made of: name another folder",
+        of.display()
+    );
+    Ok(())
+}
+
 impl Rows {
     fn read(path: &Path) -> Result<Self> {
         let bytes =
@@ -127,6 +148,17 @@ impl Rows {
         let report = serde_json::from_slice(&report)
             .with_context(|| format!("{} is malformed", beside.display()))?;
         Ok(Self { bytes, report })
+    }
+
+    /// Refuses tables of the dimensions of other heads.
+    fn check(&self, source: &Source) -> Result<()> {
+        let made_for = self.report.get("heads").and_then(Value::as_str);
+        let heads = crate::wta::identity(&source.heads)?;
+        ensure!(
+            made_for.is_none_or(|made_for| made_for == heads),
+            "the rows were made for other heads than the checkpoint has: run `siskin-train rows` with it"
+        );
+        Ok(())
     }
 
     /// Takes the mean query vector out of the report.

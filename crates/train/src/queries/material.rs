@@ -58,7 +58,7 @@ impl Material {
         let collection = Collection::read_and_report(folder)?;
         ensure!(
             collection.pairs.len() > 1,
-            "{} has no training judgments: qrels/train.tsv is missing or empty",
+            "{} has fewer than two training judgments in qrels/train.tsv",
             folder.display()
         );
         let mut random = Random::new(settings.seed, CHOICE_STREAM);

@@ -45,6 +45,7 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
     let report = json!({
         "format": 1,
         "query_mean": manifest.get("query_mean"),
+        "heads": network.heads_identity()?,
         "kept_from": manifest.get("name"),
         "kept": manifest.pointer("/training/rows"),
         "seed": args.seed,

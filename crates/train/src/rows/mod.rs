@@ -102,7 +102,8 @@ pub fn run(args: &Args) -> Result<()> {
         pooling: (&pooling.attention, &pooling.bias),
     };
     pack::write(&file, &args.out)?;
-    Report::new(args, material, cosine, ranking).write(&args.out.with_extension("json"))
+    let report = Report::new(args, network.heads_identity()?, material, cosine, ranking);
+    report.write(&args.out.with_extension("json"))
 }
 
 /// Unit mean vectors of the lone pieces: `[pieces, dim]`.

@@ -12,7 +12,7 @@ use super::pack::DimensionTable;
 use crate::base::Base;
 use crate::checkpoint::{Bucket, Checkpoint};
 use crate::tokenize::Tokenizer;
-use crate::wta::Head;
+use crate::wta::{Head, identity};
 
 /// Rows of token vectors that winners are computed of at a time.
 const WINNER_ROWS: usize = 1024;
@@ -91,6 +91,15 @@ impl Network {
             .iter()
             .map(|text| self.tokenizer.encode(text))
             .collect()
+    }
+
+    /// What tells the heads from others.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn heads_identity(&self) -> Result<String> {
+        let heads: Vec<Head> = self.heads.iter().map(|(_, head)| head.clone()).collect();
+        identity(&heads)
     }
 
     /// Every piece of the vocabulary as a text of its own.

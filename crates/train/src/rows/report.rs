@@ -20,6 +20,8 @@ pub struct Report {
     format: u32,
     /// Mean unit sentence vector of query-like texts: `[dim]`.
     query_mean: Vec<f32>,
+    /// Heads whose dimensions the tables have, see [`crate::wta::identity`].
+    heads: String,
     seed: u64,
     /// Names of the training collections.
     data: Vec<String>,
@@ -71,6 +73,7 @@ impl Report {
     /// Puts the report of one run together.
     pub fn new(
         args: &Args,
+        heads: String,
         material: Material,
         static_rows: CosineReport,
         pooling: PoolingReport,
@@ -78,6 +81,7 @@ impl Report {
         let texts = &material.texts;
         Self {
             format: FORMAT,
+            heads,
             seed: args.seed,
             data: args.texts.iter().map(Source::name).collect(),
             short_texts: texts.shorts.len(),

@@ -91,7 +91,7 @@ fn holds_text(bytes: &[u8], text: &str) -> bool {
 /// An encoder folder: its files, and the dimensions that its word pieces have.
 fn inspect_encoder(arguments: &InspectArguments, talk: Talk) -> Result<Outcome> {
     let encoder = Encoder::open(&arguments.path)?;
-    let report = EncoderReport::new(&encoder);
+    let report = EncoderReport::new(&arguments.path, &encoder)?;
     let Some(path) = &arguments.html else {
         return show(arguments.printing.json, &report, EncoderReport::text);
     };
@@ -139,16 +139,26 @@ struct EncoderReport {
 }
 
 impl EncoderReport {
-    fn new(encoder: &Encoder) -> Self {
-        let files = encoder.manifest().files.iter();
-        let files = files.map(|(path, entry)| EncoderFile {
-            path: path.clone(),
-            bytes: entry.bytes,
+    fn new(folder: &Path, encoder: &Encoder) -> Result<Self> {
+        let files = encoder.manifest().files.iter().map(|(path, entry)| {
+            let place = folder.join(path);
+            let cannot = || format!("cannot read {}", place.display());
+            let bytes = std::fs::metadata(&place).with_context(cannot)?.len();
+            ensure!(
+                bytes == entry.bytes,
+                "{} has {bytes} bytes, and {ENCODER_MANIFEST} says {}: export the encoder again",
+                place.display(),
+                entry.bytes
+            );
+            Ok(EncoderFile {
+                path: path.clone(),
+                bytes,
+            })
         });
-        Self {
+        Ok(Self {
             encoder: encoder.info(),
-            files: files.collect(),
-        }
+            files: files.collect::<Result<_>>()?,
+        })
     }
 
     fn text(&self) -> String {
