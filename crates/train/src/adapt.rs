@@ -78,18 +78,23 @@ pub fn run(args: &Args) -> Result<()> {
         .clone()
         .unwrap_or_else(|| beside(&args.out, ".work"));
     export::differ(&args.out, &args.from)?;
-    let carried = carried(&args.from, &args.base)?;
+    let manifest = Manifest::read(&args.from.join(MANIFEST_FILE))?;
+    ensure!(
+        !manifest.buckets.is_empty(),
+        "{} has no buckets to adapt",
+        args.from.display()
+    );
+    let carried = carried(&args.from, &manifest, &args.base)?;
     begin(args, &work)?;
     let folder = work.join("pairs");
     let collections = collections(args, &folder)?;
     let checkpoint = work.join("checkpoint");
     let rows = work.join("rows.safetensors");
-    fit(args, &collections, &checkpoint)?;
+    fit(args, &manifest.buckets, &collections, &checkpoint)?;
     // The report is written last.
     if !rows.with_extension("json").exists() {
         rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
     }
-    let manifest = Manifest::read(&args.from.join(MANIFEST_FILE))?;
     let exported = export::Args {
         base: Some(args.base.clone()),
         checkpoint: Some(checkpoint),
@@ -105,12 +110,11 @@ pub fn run(args: &Args) -> Result<()> {
     export::run_with(&exported, &carried)
 }
 
-/// What the encoder in `from` has that holds for other dimensions, too.
+/// What the encoder in `from` with this manifest has that holds for other dimensions, too.
 ///
 /// # Errors
 /// When a file is not what the manifest speaks of, or the encoder's network is not `base`.
-fn carried(from: &Path, base: &Path) -> Result<Carried> {
-    let manifest = Manifest::read(&from.join(MANIFEST_FILE))?;
+fn carried(from: &Path, manifest: &Manifest, base: &Path) -> Result<Carried> {
     let base = Base::open(base, &Device::Cpu)?;
     queries::check_same_network(from, &base, manifest.quantization)?;
     let is_listed = |name: &&str| manifest.files.contains_key(*name);
@@ -199,13 +203,13 @@ fn collections(args: &Args, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
+fn fit(args: &Args, buckets: &[Bucket], collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
     let is_begun = checkpoint.join("state.json").exists();
     if is_begun && args.steps == 0 {
         return Ok(());
     }
     let settings = Settings {
-        buckets: buckets(&args.from)?,
+        buckets: buckets.to_vec(),
         sample_tokens: args.sample_tokens,
         seed: args.seed,
         steps: args.steps,
@@ -227,16 +231,6 @@ fn fit(args: &Args, collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
         recipe: None,
         settings,
     })
-}
-
-fn buckets(encoder: &Path) -> Result<Vec<Bucket>> {
-    let manifest = Manifest::read(&encoder.join(MANIFEST_FILE))?;
-    ensure!(
-        !manifest.buckets.is_empty(),
-        "{} has no buckets to adapt",
-        encoder.display()
-    );
-    Ok(manifest.buckets)
 }
 
 fn rows_arguments(

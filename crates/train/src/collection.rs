@@ -272,12 +272,13 @@ fn joined(title: &str, text: &str) -> String {
 
 fn read_pairs(
     path: &Path,
-    (queries, passages): (&Texts, &Texts),
+    texts: (&Texts, &Texts),
     same: Same,
     left_out: &mut Vec<LeftOut>,
 ) -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     let mut known = HashSet::new();
+    let (queries, passages) = texts;
     let first = (same == Same::Texts).then(|| (queries.first_of_text(), passages.first_of_text()));
     let says = |pair: Pair| match &first {
         Some((queries, passages)) => Pair {
@@ -288,36 +289,21 @@ fn read_pairs(
     };
     for (number, line) in (1..).zip(lines(path)?) {
         let line = line.with_context(|| format!("{} line {number}", path.display()))?;
-        let place = || format!("{} line {number}: {line:?}", path.display());
         if number == 1 {
-            ensure!(
-                parse_judgment(&line).is_err(),
-                "{} begins with a judgment: its first line has to be a header, query-id, corpus-id and score",
-                path.display()
-            );
+            check_header(path, &line)?;
             continue;
         }
-        let (query, passage, score) = parse_judgment(&line).with_context(place)?;
-        let query = *queries
-            .positions
-            .get(query)
-            .context("no such query")
-            .with_context(place)?;
-        let passage = passages.positions.get(passage).context("no such passage");
-        let passage = *passage.with_context(place)?;
-        if score <= 0.0 {
-            continue;
-        }
-        let pair = query
-            .zip(passage)
-            .map(|(query, passage)| Pair { query, passage });
-        let reason = match pair {
-            None => OF_LEFT_OUT,
-            Some(pair) if known.insert(says(pair)) => {
+        let judged = judged(&line, texts);
+        let judged =
+            judged.with_context(|| format!("{} line {number}: {line:?}", path.display()))?;
+        let reason = match judged {
+            Judged::Irrelevant => continue,
+            Judged::LeftOut => OF_LEFT_OUT,
+            Judged::Relevant(pair) if known.insert(says(pair)) => {
                 pairs.push(says(pair));
                 continue;
             }
-            Some(_) => SAME_PAIR,
+            Judged::Relevant(_) => SAME_PAIR,
         };
         left_out.push(LeftOut {
             file: path.to_owned(),
@@ -326,6 +312,36 @@ fn read_pairs(
         });
     }
     Ok(pairs)
+}
+
+/// Refuses a first line that is a judgment: it would be lost.
+fn check_header(path: &Path, line: &str) -> Result<()> {
+    ensure!(
+        parse_judgment(line).is_err(),
+        "{} begins with a judgment: its first line has to be a header, query-id, corpus-id and score",
+        path.display()
+    );
+    Ok(())
+}
+
+/// What a line of judgments says.
+enum Judged {
+    Relevant(Pair),
+    Irrelevant,
+    /// Of a text that was left out.
+    LeftOut,
+}
+
+fn judged(line: &str, (queries, passages): (&Texts, &Texts)) -> Result<Judged> {
+    let (query, passage, score) = parse_judgment(line)?;
+    let query = queries.positions.get(query).context("no such query")?;
+    let passage = passages.positions.get(passage);
+    let passage = passage.context("no such passage")?;
+    Ok(match (query, passage) {
+        _ if score <= 0.0 => Judged::Irrelevant,
+        (&Some(query), &Some(passage)) => Judged::Relevant(Pair { query, passage }),
+        _ => Judged::LeftOut,
+    })
 }
 
 /// Query, passage and score of one judgment.

@@ -44,16 +44,6 @@ pub(crate) struct Replacement<'a> {
     names: Vec<String>,
 }
 
-/// Whether no value of `tensor` is NaN or infinite.
-fn is_finite(tensor: &Tensor) -> Result<bool> {
-    if !tensor.dtype().is_float() || tensor.elem_count() == 0 {
-        return Ok(true);
-    }
-    // 0 times a number is 0, and times anything else is none.
-    let sum = (tensor.detach().to_dtype(DType::F32)? * 0.0)?.sum_all()?;
-    Ok(sum.to_scalar::<f32>()? == 0.0)
-}
-
 /// Begins the name of a file that is removed.
 const GOES: char = '-';
 
@@ -118,6 +108,16 @@ impl<'a> Replacement<'a> {
     }
 }
 
+/// Whether no value of `tensor` is NaN or infinite.
+fn is_finite(tensor: &Tensor) -> Result<bool> {
+    if !tensor.dtype().is_float() || tensor.elem_count() == 0 {
+        return Ok(true);
+    }
+    // 0 times a number is 0, and times anything else is none.
+    let sum = (tensor.detach().to_dtype(DType::F32)? * 0.0)?.sum_all()?;
+    Ok(sum.to_scalar::<f32>()? == 0.0)
+}
+
 /// `out` with `suffix` on its name: where what leads to it is kept.
 pub(crate) fn beside(out: &Path, suffix: &str) -> PathBuf {
     let mut name = out.file_name().unwrap_or_default().to_owned();
@@ -169,4 +169,40 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 fn to_disk(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use candle_core::Device;
+
+    #[test]
+    fn files_come_and_go_together() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let old = folder.path().join("old");
+        write_whole(&old, b"1")?;
+        let mut files = Replacement::new(folder.path());
+        files.text("new", "2")?;
+        files.without("old");
+        files.without("never");
+        let new = folder.path().join("new");
+        assert!(old.exists() && !new.exists(), "not yet");
+        files.commit()?;
+        assert!(!old.exists());
+        assert_eq!(read_if_there(&new)?.as_deref(), Some("2"));
+        assert_eq!(read_if_there(&old)?, None);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_written() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        for (value, is_number) in [(1.0_f32, true), (f32::NAN, false), (f32::INFINITY, false)] {
+            let tensors =
+                HashMap::from([("w".to_owned(), Tensor::new(&[0.0, value], &Device::Cpu)?)]);
+            let written = Replacement::new(folder.path()).tensors("weights", &tensors);
+            assert_eq!(written.is_ok(), is_number, "{value}");
+        }
+        Ok(())
+    }
 }

@@ -35,18 +35,34 @@ struct Queries {
     args: queries::Args,
 }
 
+/// What `adapt` is given.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Result<Self> {
+        Ok(Self {
+            folder: tiny::bench()?,
+        })
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    fn adapt(&self, out: &str, options: &str) -> Result<()> {
+        let [animals, zoo, base, out] = ["animals", "zoo", "base", out].map(|name| self.path(name));
+        let line = format!("adapt {animals} --from {zoo} --base {base} --out {out} {options}");
+        adapt::run(&Command::try_parse_from(line.split_whitespace())?.args)
+    }
+}
+
 #[test]
 fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    tiny::write_base(&folder.path().join("base"))?;
-    tiny::write_encoder(folder.path())?;
-    let (animals, released, base) = (path("animals"), path("zoo"), path("base"));
-    let adapt = |out: &str, options: &str| {
-        let out = path(out);
-        let line = format!("adapt {animals} --from {released} --base {base} --out {out} {options}");
-        adapt::run(&Command::try_parse_from(line.split_whitespace())?.args)
-    };
+    let bench = Bench::new()?;
+    let path = |name: &str| bench.path(name);
+    let adapt = |out: &str, options: &str| bench.adapt(out, options);
     adapt("own", "--sample-tokens 300")?;
     let manifest: Value = serde_json::from_slice(&std::fs::read(path("own/encoder.json"))?)?;
     assert_eq!(manifest["buckets"][0]["n"], 24);
@@ -72,7 +88,7 @@ fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
         adapt("own", "--sample-tokens 300 --seed 2").unwrap_err()
     );
     assert!(error.contains("or settings: remove it"), "{error}");
-    let corpus = folder.path().join("animals/corpus.jsonl");
+    let corpus = path("animals/corpus.jsonl");
     let before = std::fs::read_to_string(&corpus)?;
     std::fs::write(&corpus, before.replacen("cat", "gnu", 1))?;
     let error = format!("{:#}", adapt("own", "--sample-tokens 300").unwrap_err());
@@ -87,12 +103,9 @@ fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
 
 #[test]
 fn what_dimensions_do_not_change_is_carried_over() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name);
-    tiny::write_base(&path("base"))?;
-    tiny::write_encoder(folder.path())?;
-    let [zoo, animals, base, own] =
-        ["zoo", "animals", "base", "own"].map(|name| path(name).display().to_string());
+    let bench = Bench::new()?;
+    let path = |name: &str| bench.folder.path().join(name);
+    let [zoo, animals, base] = ["zoo", "animals", "base"].map(|name| bench.path(name));
     let line =
         format!("queries {zoo} --base {base} --pairs {animals} --batch-queries 16 --steps 5");
     queries::run(&Queries::try_parse_from(line.split_whitespace())?.args)?;
@@ -100,9 +113,7 @@ fn what_dimensions_do_not_change_is_carried_over() -> Result<()> {
     let line = format!("synonyms {zoo} --wordnet {}", path("dict").display());
     synonyms::run(&Synonyms::try_parse_from(line.split_whitespace())?.args)?;
 
-    let line =
-        format!("adapt {animals} --from {zoo} --base {base} --out {own} --sample-tokens 400");
-    let adapt = || adapt::run(&Command::try_parse_from(line.split_whitespace())?.args);
+    let adapt = || bench.adapt("own", "--sample-tokens 400");
     adapt()?;
     for name in ["queries.safetensors", "synonyms.txt"] {
         let same = std::fs::read(path("own").join(name))? == std::fs::read(path("zoo").join(name))?;
@@ -138,16 +149,9 @@ fn what_dimensions_do_not_change_is_carried_over() -> Result<()> {
 
 #[test]
 fn encoders_are_not_mixed_and_not_written_over_what_they_are_made_of() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    tiny::write_base(&folder.path().join("base"))?;
-    tiny::write_encoder(folder.path())?;
-    let (animals, released, base) = (path("animals"), path("zoo"), path("base"));
-    let adapt = |out: &str, options: &str| {
-        let out = path(out);
-        let line = format!("adapt {animals} --from {released} --base {base} --out {out} {options}");
-        adapt::run(&Command::try_parse_from(line.split_whitespace())?.args)
-    };
+    let bench = Bench::new()?;
+    let path = |name: &str| bench.path(name);
+    let adapt = |out: &str, options: &str| bench.adapt(out, options);
     adapt("own", "--sample-tokens 300")?;
     let error = format!("{:#}", adapt("zoo", "--sample-tokens 300").unwrap_err());
     assert!(
@@ -155,7 +159,8 @@ fn encoders_are_not_mixed_and_not_written_over_what_they_are_made_of() -> Result
         "{error}"
     );
     let line = format!(
-        "export --base {base} --checkpoint {} --rows {} --out {}",
+        "export --base {} --checkpoint {} --rows {} --out {}",
+        path("base"),
         path("own.work/checkpoint"),
         path("zoo.work/rows.safetensors"),
         path("mixed")

@@ -36,10 +36,8 @@ fn run(folder: &Path, options: &str) -> Result<()> {
 
 #[test]
 fn queries_are_read_otherwise_and_passages_as_before() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = tiny::bench()?;
     let path = |name: &str| folder.path().join(name);
-    tiny::write_base(&path("base"))?;
-    tiny::write_encoder(folder.path())?;
     let zoo = path("zoo");
     let before = Encoder::open(&zoo)?;
     let model = std::fs::read(zoo.join("model.onnx"))?;
@@ -88,10 +86,8 @@ fn queries_are_read_otherwise_and_passages_as_before() -> Result<()> {
 
 #[test]
 fn a_run_that_was_stopped_goes_on_as_if_it_had_not_been() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = tiny::bench()?;
     let path = |name: &str| folder.path().join(name);
-    tiny::write_base(&path("base"))?;
-    tiny::write_encoder(folder.path())?;
     let begun = Encoder::open(path("zoo"))?.id().to_owned();
     std::fs::create_dir(path("before"))?;
     for file in std::fs::read_dir(path("zoo"))? {
@@ -133,10 +129,8 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not_been() -> Result<()> {
 
 #[test]
 fn an_encoder_of_32_bit_weights_gets_them_too() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = tiny::bench()?;
     let path = |name: &str| folder.path().join(name).display().to_string();
-    tiny::write_base(&folder.path().join("base"))?;
-    tiny::write_encoder(folder.path())?;
     let line = format!(
         "export --base {} --checkpoint {} --rows {} --out {} --quantization f32",
         path("base"),
@@ -154,10 +148,8 @@ fn an_encoder_of_32_bit_weights_gets_them_too() -> Result<()> {
 
 #[test]
 fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = tiny::bench()?;
     let path = |name: &str| folder.path().join(name);
-    tiny::write_base(&path("base"))?;
-    tiny::write_encoder(folder.path())?;
     let before = Encoder::open(path("zoo"))?;
     let refused = |options: &str, reason: &str| {
         let error = format!("{:#}", run(folder.path(), options).unwrap_err());
@@ -202,10 +194,8 @@ fn what_does_not_fit_is_refused_and_nothing_is_changed() -> Result<()> {
 
 #[test]
 fn another_base_model_is_refused() -> Result<()> {
-    let folder = tempfile::tempdir()?;
+    let folder = tiny::bench()?;
     let path = |name: &str| folder.path().join(name);
-    tiny::write_base(&path("base"))?;
-    tiny::write_encoder(folder.path())?;
     // Every second value of the base model is another one by a hundredth.
     let weights = path("base/model.safetensors");
     let mut bytes = std::fs::read(&weights)?;

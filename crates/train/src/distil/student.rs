@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! student.safetensors    weights, by the names that BERT and ELECTRA publish, and output_project.{weight,bias}
-//! optimizer.safetensors  {name}.first and {name}.second moments
+//! optimizer.safetensors  {name}.first and {name}.second moments, and step U32 []
 //! state.json             State
 //! ```
 

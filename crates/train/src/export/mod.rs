@@ -44,7 +44,8 @@ pub struct Args {
     /// Encoder folder that the student was distilled from.
     #[arg(long, requires = "student")]
     pub teacher: Option<PathBuf>,
-    /// File written by `siskin-train rows`, with `rows.json` beside it.
+    /// File written by `siskin-train rows`, with its report beside it, of the same name with `.json`. Without it an encoder
+    /// cannot index.
     #[arg(long)]
     pub rows: Option<PathBuf>,
     /// Name of the base model for encoder.json [default: all-MiniLM-L6-v2 where it is that, else the hash of its

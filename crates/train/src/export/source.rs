@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::{Value, json};
-
 use siskin_encoder::MANIFEST_FILE;
 
 use super::Args;

@@ -6,7 +6,6 @@
 //!
 //! Rewritten are `queries.safetensors` and `encoder.json`, whose hash is the encoder's id: indexes made before belong
 //! to the older one.
-
 //!
 //! * [`material`]: what collections give; [`tuner`]: one step and measurements; [`work`]: the folder of a run.
 

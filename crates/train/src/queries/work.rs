@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use siskin_core::container::sha256_hex;
 
 use super::material::Material;
@@ -137,7 +137,8 @@ impl Work {
     /// # Errors
     /// When it cannot be written.
     pub fn measured(&mut self, step: usize, report: &Report) -> Result<()> {
-        self.line(&json!({ "step": step, "held_out": report }))
+        self.metrics
+            .write(&json!({ "step": step, "held_out": report }))
     }
 
     /// Keeps the run after a step on queries of `collection`; `random` makes the choices of the next.
@@ -151,7 +152,8 @@ impl Work {
         (collection, loss): (&str, f64),
     ) -> Result<()> {
         let step = tuner.step();
-        self.line(&json!({ "step": step, "collection": collection, "loss": loss }))?;
+        self.metrics
+            .write(&json!({ "step": step, "collection": collection, "loss": loss }))?;
         let state = State {
             asked: self.asked.clone(),
             material: self.material.clone(),
@@ -163,10 +165,6 @@ impl Work {
         files.tensors(TUNED, &tuner.tensors())?;
         files.text(STATE, &serde_json::to_string_pretty(&state)?)?;
         files.commit()
-    }
-
-    fn line(&mut self, line: &Value) -> Result<()> {
-        self.metrics.write(line)
     }
 }
 

@@ -4,13 +4,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use candle_core::Device;
 use serde_json::{Value, json};
 
 use super::network::Network;
 use super::texts::{self, Source};
 use super::{Args, pack};
-use crate::checkpoint::Checkpoint;
 use crate::files::write_whole;
 
 /// Writes the rows' file and its report.
@@ -22,10 +20,11 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
     let cannot = || format!("cannot read {}", manifest.display());
     let manifest = std::fs::read(&manifest).with_context(cannot)?;
     let manifest: Value = serde_json::from_slice(&manifest).with_context(cannot)?;
-    if let Some(folder) = &args.checkpoint {
-        check_network(&Checkpoint::load(folder, &Device::Cpu)?, folder)?;
-    }
     let network = Network::open(args)?;
+    ensure!(
+        !network.is_trained && network.static_rows.is_none(),
+        "the checkpoint was trained with its network, for which rows of another are no good: leave --keep out"
+    );
     let dim = network.encoder.dim();
     ensure!(
         manifest.get("dim") == Some(&json!(dim)),
@@ -54,15 +53,4 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
     });
     let report = serde_json::to_string_pretty(&report)? + "\n";
     write_whole(&args.out.with_extension("json"), report.as_bytes())
-}
-
-/// Refuses a checkpoint whose network is another than the base model's, or that has rows of its own: nothing of the
-/// encoder holds for it.
-fn check_network(checkpoint: &Checkpoint, folder: &Path) -> Result<()> {
-    ensure!(
-        checkpoint.backbone.is_none() && !checkpoint.state.rows_trained,
-        "{} was trained with its network, for which rows of another are no good: leave --keep out",
-        folder.display()
-    );
-    Ok(())
 }

@@ -57,7 +57,7 @@ pub struct Args {
     /// LIMIT titles.
     #[arg(long, num_args = 1.., required = true)]
     pub texts: Vec<Source>,
-    /// The file to write; `rows.json` goes beside it.
+    /// The file to write; its report goes beside it, with `.json`.
     #[arg(long)]
     pub out: PathBuf,
     /// Folder for computed vectors, so that a stopped run resumes [default: `cache` beside OUT].

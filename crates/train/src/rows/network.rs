@@ -29,6 +29,8 @@ pub struct Network {
     special: [u32; 2],
     /// Static rows that were trained with the network: `[pieces, dim]`.
     pub static_rows: Option<Vec<f32>>,
+    /// Whether it is another than the base model's.
+    pub is_trained: bool,
 }
 
 impl Network {
@@ -62,6 +64,9 @@ impl Network {
             .cache
             .clone()
             .unwrap_or_else(|| beside(&args.out, "cache"));
+        let is_trained = checkpoint
+            .as_ref()
+            .is_some_and(|checkpoint| checkpoint.backbone.is_some());
         let probe = tokenizer.encode("the network that is distilled")?;
         let static_rows = checkpoint
             .as_ref()
@@ -79,6 +84,7 @@ impl Network {
             vocabulary: base.config.vocab_size,
             special: [first, last],
             static_rows,
+            is_trained,
         })
     }
 

@@ -14,6 +14,7 @@ use crate::random::Random;
 
 /// Random order of pairs.
 const POOLING_STREAM: u64 = 5_200_000_000;
+
 /// What is learnt: the attention vector `a` (`[dim]`) and the bias `b` (`[pieces]`). Zeros give
 /// the plain mean.
 #[derive(Clone, Debug, PartialEq)]

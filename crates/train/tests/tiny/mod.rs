@@ -210,6 +210,14 @@ struct Export {
     args: export::Args,
 }
 
+/// A folder with the tiny network as `base`, a collection, `animals`, and an encoder of both, `zoo`.
+pub fn bench() -> Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    write_base(&folder.path().join("base"))?;
+    write_encoder(folder.path())?;
+    Ok(folder)
+}
+
 /// Writes into `folder`, which holds `base`, a collection `animals` and an encoder `zoo` of both.
 pub fn write_encoder(folder: &Path) -> Result<()> {
     write_collection(&folder.join("animals"), 60)?;

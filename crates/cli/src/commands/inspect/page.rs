@@ -116,15 +116,15 @@ impl Sized {
         format!(
             "<tr><th scope=row>{name} <small>{holds}</small><td class=number>{}{}</tr>",
             size(*bytes),
-            bar(*bytes, largest)
+            bar("bar", *bytes, largest)
         )
     }
 }
 
-/// A cell with a bar, for those who see.
-fn bar(value: u64, most: u64) -> String {
+/// A cell of this class with a bar, for those who see.
+fn bar(class: &str, value: u64, most: u64) -> String {
     let share = 100.0 * value as f64 / most.max(1) as f64;
-    format!("<td class=bar aria-hidden=true><span style=\"width:{share:.1}%\"></span>")
+    format!("<td class='{class}' aria-hidden=true><span style=\"width:{share:.1}%\"></span>")
 }
 
 impl BucketPart {
@@ -224,7 +224,7 @@ impl BucketPart {
                 true => "<span class=faint>none</span>".to_owned(),
                 false => terms.join(" "),
             };
-            let bar = bar(u64::from(count), u64::from(most)).replacen("bar", "'bar narrow'", 1);
+            let bar = bar("bar narrow", u64::from(count), u64::from(most));
             let _ = write!(
                 html,
                 "<tr><td class='number rank'>{}<th scope=row class=number>{dimension}<td class=number>{count}{bar}\
