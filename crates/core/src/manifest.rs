@@ -212,11 +212,22 @@ pub struct EncoderInfo {
 }
 
 impl EncoderInfo {
+    /// The share of the UHD buckets' weight that each has: together 1.
+    #[must_use]
+    pub fn bucket_shares(&self) -> Vec<f32> {
+        let weights = self.buckets.iter().map(|bucket| bucket.weight);
+        let sum: f32 = weights.clone().sum();
+        weights
+            .map(|weight| weight / sum.max(f32::MIN_POSITIVE))
+            .collect()
+    }
+
     fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
         let bucket = |fields: &Reading<'_, F>| BucketInfo {
             layer: fields.count("layer") as usize,
             n: fields.count("n") as usize,
             k: fields.count("k") as usize,
+            weight: fields.optional("weight", Reading::weight).unwrap_or(1.0),
         };
         Self {
             id: fields.text("id"),
@@ -229,8 +240,8 @@ impl EncoderInfo {
     }
 }
 
-/// Shape of one UHD bucket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// One UHD bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BucketInfo {
     /// Layer of the network whose token vectors it reads; 0 is the embedding.
     pub layer: usize,
@@ -238,6 +249,25 @@ pub struct BucketInfo {
     pub n: usize,
     /// Winners a token.
     pub k: usize,
+    /// What it counts beside the other buckets, 0 or more. Default 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub weight: f32,
+}
+
+impl Default for BucketInfo {
+    fn default() -> Self {
+        Self {
+            layer: 0,
+            n: 0,
+            k: 0,
+            weight: 1.0,
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_one(weight: &f32) -> bool {
+    *weight == 1.0
 }
 
 /// How systems are scored and fused (sum of weighted z-scores). The defaults were chosen on train
@@ -266,6 +296,11 @@ pub struct Ranking {
     pub rows_in_full: f32,
 }
 
+/// Share of the pages, at most, that are taken to have all words of the query: so one that has them stands up to
+/// 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
+/// stand out much farther.
+const MOST_MATCHING: f32 = 0.05;
+
 /// One mode's weights.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weights {
@@ -278,7 +313,7 @@ pub struct Weights {
     pub meaning_first: f32,
     /// Their weight in the final score.
     pub meaning: f32,
-    /// Weight of each UHD bucket (by the network's code of the query).
+    /// Weight of the UHD buckets (by the network's codes of the query), which share it by [`BucketInfo::weight`].
     pub uhd: f32,
     /// Weight of the dense bucket.
     pub dense: f32,
@@ -306,6 +341,13 @@ impl Ranking {
 }
 
 impl Weights {
+    /// Share of `pages` that are taken to have all words of a query, at least: [`Self::least_matches`] of them, but
+    /// not more than a twentieth.
+    #[must_use]
+    pub fn least_share(&self, pages: usize) -> f32 {
+        (self.least_matches / pages.max(1) as f32).min(MOST_MATCHING)
+    }
+
     fn read<F: Fields>(fields: &Reading<'_, F>) -> Self {
         Self {
             words: fields.weight("words"),

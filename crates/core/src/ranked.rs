@@ -38,10 +38,6 @@ impl Scores {
 const BELOW_CANDIDATES: f32 = 1e4;
 /// What a page gets whose title is the query: more than any sum of z-scores.
 const TITLE_BONUS: f32 = 100.0;
-/// Share of the pages, at most, that are taken to have all words of the query: so one that has them stands up to
-/// 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
-/// stand out much farther.
-const MOST_MATCHING: f32 = 0.05;
 /// Share of the best page's score by words from which on a page is a result for its words alone.
 const WORDS_ENOUGH: f32 = 0.8;
 
@@ -84,20 +80,21 @@ impl Ranked {
         ranked
     }
 
-    /// Pages by words, by pages of like meaning and by the overlaps of UHD buckets.
+    /// Pages by words, by pages of like meaning and by the overlaps of UHD buckets, each with the share of
+    /// their weight that it has.
     pub(crate) fn first_stage(
         query: AnalyzedQuery,
         text: &str,
         weights: &Weights,
         pair_weight: f32,
-        overlaps: &[Vec<f32>],
+        overlaps: &[(f32, Vec<f32>)],
         (pages, choice): (usize, Choice),
     ) -> Self {
         let words = word_scores(&query, pages);
         let pairs = pairs::lists(&query, pages);
         let with_pairs = pairs::added(&pairs, pair_weight, &words);
         let meaning = meaning_scores(&query, pages);
-        let matching = (weights.least_matches / pages.max(1) as f32).min(MOST_MATCHING);
+        let matching = weights.least_share(pages);
         let of_pairs = pairs.iter().map(|list| list.scale).sum::<f32>();
         let least = matching.sqrt() * (whole_match(&query, pages) + pair_weight * of_pairs);
         let mut ranked = Self::new(query, text, pages, choice);
@@ -109,8 +106,9 @@ impl Ranked {
         add(weights.words, weights.words, &with_pairs, of_words);
         let of_meaning = Moments::of(&meaning);
         add(weights.meaning_first, weights.meaning, &meaning, of_meaning);
-        for overlaps in overlaps {
-            add(weights.uhd, weights.uhd, overlaps, Moments::of(overlaps));
+        for (share, overlaps) in overlaps {
+            let weight = weights.uhd * share;
+            add(weight, weight, overlaps, Moments::of(overlaps));
         }
         ranked.words = words;
         ranked

@@ -13,12 +13,13 @@ use siskin_core::build::{Bundle, ShardSizes};
 use siskin_core::codes::{Codes, DenseQuery, sign_bits};
 use siskin_core::container::{self, Kind};
 use siskin_core::dictionary::{Dictionary, Entry, Shape};
+use siskin_core::encoded::EncodedQuery;
 use siskin_core::error::Error;
 use siskin_core::manifest::{Manifest, Ranking};
 use siskin_core::search::{Engine, Mode, Query, Scores, Step};
 use site::{
-    DIM, PageWords, WORDS, add, add_need, ask, bundle, bundle_of_spans, bundle_read_by, encoded,
-    tiny_shards,
+    DIM, PageWords, WORDS, add, add_need, ask, bundle, bundle_of_buckets, bundle_of_spans,
+    bundle_read_by, encoded, tiny_shards,
 };
 
 fn pages() -> impl Strategy<Value = Vec<PageWords>> {
@@ -486,6 +487,47 @@ fn full_takes_more_shards_of_codes_than_table_unless_the_bundle_is_older() {
     });
     let engine = Engine::new(older.unwrap());
     assert_eq!(engine.code_shards(Mode::Full), 12);
+}
+
+#[test]
+fn buckets_share_the_weight_of_one() {
+    let pages: Vec<PageWords> = (0..24)
+        .map(|i| vec![vec![i % 8, (i / 3) % 8], vec![i % 5]])
+        .collect();
+    let encoded = |buckets: Vec<Vec<(u32, f32)>>| EncodedQuery {
+        buckets,
+        ..site::encoded(3)
+    };
+    let (fine, coarse) = (vec![(9, 1.0)], vec![(6, 1.0)]);
+    let scores = |bundle: &Bundle, encoded: &EncodedQuery| {
+        let query = Query {
+            encoded: Some(encoded),
+            ..query("thread", Mode::Full)
+        };
+        done(loaded(bundle).score(&query, usize::MAX)).pages
+    };
+    let plain = |mut bundle: Bundle| {
+        // What is like the best pages depends on which these are; all else adds up.
+        bundle.manifest.ranking.full.feedback = 0.0;
+        bundle
+    };
+    let alone = plain(bundle_of_buckets(&pages, 1).unwrap());
+    let mut two = plain(bundle_of_buckets(&pages, 2).unwrap());
+    let mut weighted = |first: f32, second: f32| {
+        two.manifest.encoder.buckets[0].weight = first;
+        two.manifest.encoder.buckets[1].weight = second;
+        two.manifest = Manifest::parse(&two.manifest_json().unwrap()).unwrap();
+        scores(&two, &encoded(vec![fine.clone(), coarse.clone()]))
+    };
+    let [first, second] = [weighted(1.0, 0.0), weighted(0.0, 0.5)];
+    assert_eq!(first, scores(&alone, &encoded(vec![fine.clone()])));
+    assert_ne!(first, second);
+    let mixed = weighted(0.25, 0.75);
+    for (page, mixed) in mixed.iter().enumerate() {
+        let expected = 0.25 * first[page] + 0.75 * second[page];
+        assert!((mixed - expected).abs() < 1e-3, "{mixed} {expected}");
+    }
+    assert_eq!(mixed, weighted(1.0, 3.0));
 }
 
 #[test]

@@ -185,6 +185,7 @@ impl Encoder {
             layer: bucket.layer,
             n: bucket.n as usize,
             k: bucket.k,
+            weight: bucket.weight,
         };
         EncoderInfo {
             id: self.id.clone(),

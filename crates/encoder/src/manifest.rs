@@ -48,7 +48,7 @@ impl Quantization {
 }
 
 /// One bucket of the encoder (UHD-BERT, section 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
     /// Layer whose output the bucket reads; 0 is the embedding layer.
     pub layer: usize,
@@ -56,6 +56,8 @@ pub struct Bucket {
     pub n: u32,
     /// Winners per token.
     pub k: usize,
+    /// What it counts beside the other buckets, 0 or more; 1 where the file does not say.
+    pub weight: f32,
 }
 
 impl Bucket {
@@ -64,6 +66,7 @@ impl Bucket {
             layer: fields.count("layer") as usize,
             n: fields.count("n"),
             k: fields.count("k") as usize,
+            weight: fields.optional("weight", Reading::weight).unwrap_or(1.0),
         }
     }
 }
@@ -209,7 +212,19 @@ impl Manifest {
             Some(Bucket { n, k, .. }) => Err(EncoderError::not_an_encoder(format!(
                 "a bucket keeps {k} of {n} dimensions"
             ))),
-            None => Ok(()),
+            None => self.check_weights(),
+        }
+    }
+
+    fn check_weights(&self) -> Result<()> {
+        let mut weights = self.buckets.iter().map(|bucket| bucket.weight);
+        let is_weight = |weight: f32| weight.is_finite() && weight >= 0.0;
+        let some_count = self.buckets.is_empty() || weights.clone().any(|weight| weight > 0.0);
+        match weights.all(is_weight) && some_count {
+            true => Ok(()),
+            false => Err(EncoderError::not_an_encoder(
+                "weights of buckets are 0 or more, and not all 0",
+            )),
         }
     }
 }

@@ -176,16 +176,21 @@ impl Engine {
         Ok(encoded)
     }
 
-    /// In mode `full`, per bucket the score of every page by weighted overlap (eq. 7).
-    pub(super) fn overlaps(&self, query: &Query<'_>, wanted: &mut Wanted) -> Result<Vec<Vec<f32>>> {
+    /// In mode `full`, per bucket its share of their weight and the score of every page by weighted overlap (eq. 7).
+    pub(super) fn overlaps(
+        &self,
+        query: &Query<'_>,
+        wanted: &mut Wanted,
+    ) -> Result<Vec<(f32, Vec<f32>)>> {
         let mut scores = Vec::new();
         if query.mode != Mode::Full {
             return Ok(scores);
         }
         let encoded = self.encoded(query)?;
-        for (bucket, code) in (0u32..).zip(&encoded.buckets) {
+        let shares = self.manifest.encoder.bucket_shares();
+        for (bucket, (code, share)) in (0u32..).zip(encoded.buckets.iter().zip(shares)) {
             match self.map(bucket) {
-                Some(map) => scores.push(self.overlap(bucket, map, code, wanted)?),
+                Some(map) => scores.push((share, self.overlap(bucket, map, code, wanted)?)),
                 None => wanted.insert(map_of(bucket)),
             }
         }

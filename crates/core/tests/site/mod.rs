@@ -32,16 +32,19 @@ const USED: usize = WORDS.len() - 2;
 /// A page as the numbers of its words, passage by passage.
 pub type PageWords = Vec<Vec<usize>>;
 
-fn codes(words: &[usize], spans: bool) -> PassageCodes {
+fn codes(words: &[usize], spans: bool, buckets: usize) -> PassageCodes {
     let piece = |word: &usize| PieceId((*word % USED) as u32);
-    let winners = |word: &usize| [(*word % USED) as u32 * 3, 40];
-    PassageCodes {
-        pieces: words.iter().map(piece).collect(),
-        winners: vec![TokenWinners {
+    let winners = |bucket: usize| {
+        let winners = |word: &usize| [((*word + bucket) % USED / (bucket + 1)) as u32 * 3, 40];
+        TokenWinners {
             k: 2,
             dimensions: words.iter().flat_map(winners).collect(),
             activations: words.iter().flat_map(|_| [1.0, 0.5]).collect(),
-        }],
+        }
+    };
+    PassageCodes {
+        pieces: words.iter().map(piece).collect(),
+        winners: (0..buckets).map(winners).collect(),
         dense: vector(words.first().copied().unwrap_or_default() % USED),
         spans: match spans {
             true => words.iter().flat_map(|word| vector(word % USED)).collect(),
@@ -173,9 +176,19 @@ pub fn bundle_read_by(pages: &[PageWords], query_id: &str, smaller_reader: bool)
     build(pages, how, |_| Weight::default(), &[], &[])
 }
 
+/// The same with so many buckets, those after the first telling fewer words apart.
+pub fn bundle_of_buckets(pages: &[PageWords], buckets: usize) -> Result<Bundle> {
+    let how = How {
+        further_buckets: buckets - 1,
+        ..How::default()
+    };
+    build(pages, how, |_| Weight::default(), &[], &[])
+}
+
 /// How a bundle is built.
 #[derive(Default)]
 struct How {
+    further_buckets: usize,
     options: BuildOptions,
     query_id: Option<String>,
     smaller_reader: bool,
@@ -202,16 +215,20 @@ fn build(
     pieces: &[(&str, usize)],
     words_in_parts: &[(&str, usize)],
 ) -> Result<Bundle> {
+    let buckets = 1 + how.further_buckets;
     let encoder = EncoderInfo {
         dim: DIM,
-        buckets: vec![BucketInfo::default()],
+        buckets: vec![BucketInfo::default(); buckets],
         query_id: how.query_id,
         smaller_reader: how.smaller_reader,
         ..EncoderInfo::default()
     };
     let mut builder = Builder::new(how.options, encoder);
     for (number, words) in pages.iter().enumerate() {
-        let codes: Vec<PassageCodes> = words.iter().map(|words| codes(words, how.spans)).collect();
+        let codes: Vec<PassageCodes> = words
+            .iter()
+            .map(|words| codes(words, how.spans, buckets))
+            .collect();
         let mut page = page(number, words);
         page.attributes.weight = weight(number);
         builder.add_page(page, &codes)?;
@@ -222,8 +239,8 @@ fn build(
     let generic = GenericRows {
         dim: DIM,
         static_rows: rows.collect(),
-        generic: vec![vec![vec![(7, 1.0)]; vocabulary.len()]],
-        alone: vec![vec![vec![(40, 1.0)]; vocabulary.len()]],
+        generic: vec![vec![vec![(7, 1.0)]; vocabulary.len()]; buckets],
+        alone: vec![vec![vec![(40, 1.0)]; vocabulary.len()]; buckets],
         words: words_in_parts
             .iter()
             .map(|&(word, meaning)| (word.to_owned(), vector(meaning)))

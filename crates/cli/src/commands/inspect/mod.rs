@@ -575,10 +575,17 @@ fn bucket_name(j: usize, bucket: &BucketInfo) -> String {
 }
 
 fn shape(bucket: &BucketInfo) -> String {
-    format!(
-        "layer {}, {} dimensions, {} winners a token",
-        bucket.layer, bucket.n, bucket.k
-    )
+    let BucketInfo {
+        layer,
+        n,
+        k,
+        weight,
+    } = bucket;
+    let counts = match *weight == 1.0 {
+        true => String::new(),
+        false => format!(", weight {weight}"),
+    };
+    format!("layer {layer}, {n} dimensions, {k} winners a token{counts}")
 }
 
 fn kind_reports(bundle: &BundleFolder) -> Result<Vec<KindReport>> {
