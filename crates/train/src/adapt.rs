@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 use serde_json::{Value, json};
 use siskin_core::container::sha256_hex;
@@ -16,9 +16,10 @@ use siskin_extract::site;
 
 use crate::base::Base;
 use crate::checkpoint::Bucket;
-use crate::export::{Carried, Manifest};
-use crate::files::{beside, read_if_there, write_whole};
+use crate::export::Carried;
+use crate::files::{beside, read_if_there, remove_folder_if_there, write_whole};
 use crate::fit::settings::Settings;
+use crate::manifest::Manifest;
 use crate::onnx::Quantization;
 use crate::rows::texts::Source;
 use crate::{export, fit, pairs, queries, rows};
@@ -28,6 +29,10 @@ const CARRIED_FILES: [&str; 2] = [QUERIES_FILE, SYNONYMS_FILE];
 /// What `encoder.json` says under `training` of them, and of words' rows, which are among those that are kept.
 const CARRIED_NOTES: [&str; 3] = ["queries", "synonyms", "words"];
 
+/// Folder of the pairs in the working folder: what is made first.
+const PAIRS: &str = "pairs";
+/// Folder of the dimensions there.
+const CHECKPOINT: &str = "checkpoint";
 /// What is read of a collection.
 const COLLECTION_FILES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels/train.tsv"];
 /// Pairs of a site, at most.
@@ -77,8 +82,8 @@ pub fn run(args: &Args) -> Result<()> {
         .work
         .clone()
         .unwrap_or_else(|| beside(&args.out, ".work"));
-    export::differ(&args.out, &args.from)?;
-    let manifest = Manifest::read(&args.from.join(MANIFEST_FILE))?;
+    export::check_out(&args.out, &args.from)?;
+    let manifest = Manifest::read(&args.from)?;
     ensure!(
         !manifest.buckets.is_empty(),
         "{} has no buckets to adapt",
@@ -86,11 +91,11 @@ pub fn run(args: &Args) -> Result<()> {
     );
     let carried = carried(&args.from, &manifest, &args.base)?;
     begin(args, &work)?;
-    let folder = work.join("pairs");
+    let folder = work.join(PAIRS);
     let collections = collections(args, &folder)?;
-    let checkpoint = work.join("checkpoint");
+    let checkpoint = work.join(CHECKPOINT);
     let rows = work.join("rows.safetensors");
-    fit(args, &manifest.buckets, &collections, &checkpoint)?;
+    fit(args, &manifest.shapes(), &collections, &checkpoint)?;
     // The report is written last.
     if !rows.with_extension("json").exists() {
         rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
@@ -102,6 +107,11 @@ pub fn run(args: &Args) -> Result<()> {
         student: None,
         teacher: None,
         rows: Some(rows),
+        bucket_weights: manifest
+            .buckets
+            .iter()
+            .map(|bucket| bucket.weight)
+            .collect(),
         base_name: Some(manifest.base),
         licence: Some(manifest.licence),
         quantization: Quantization::Int8,
@@ -131,6 +141,16 @@ fn carried(from: &Path, manifest: &Manifest, base: &Path) -> Result<Carried> {
 fn begin(args: &Args, work: &Path) -> Result<()> {
     let content = |folder: &PathBuf| Ok((folder.clone(), content(folder)?));
     let sites: Vec<_> = args.sites.iter().map(content).collect::<Result<_>>()?;
+    for folder in &args.texts {
+        let missing = COLLECTION_FILES.map(|file| folder.join(file));
+        if let Some(missing) = missing.into_iter().find(|path| !path.exists()) {
+            bail!(
+                "--texts {}: there is no {}",
+                folder.display(),
+                missing.display()
+            );
+        }
+    }
     let texts: Vec<_> = args.texts.iter().map(content).collect::<Result<_>>()?;
     let from = hash_of(&args.from.join(MANIFEST_FILE))?;
     let asked = json!({
@@ -138,17 +158,23 @@ fn begin(args: &Args, work: &Path) -> Result<()> {
         "steps": args.steps, "sample_tokens": args.sample_tokens, "seed": args.seed,
     });
     let path = work.join("adapt.json");
-    let Some(text) = read_if_there(&path)? else {
-        return write_whole(&path, asked.to_string().as_bytes());
-    };
-    let begun: Value =
-        serde_json::from_str(&text).with_context(|| format!("{} is malformed", path.display()))?;
+    let begun = read_if_there(&path)?;
+    let begun = begun.map(|text| {
+        serde_json::from_str::<Value>(&text)
+            .with_context(|| format!("{} is malformed", path.display()))
+    });
+    let begun = begun.transpose()?;
+    if begun.as_ref() == Some(&asked) {
+        return Ok(());
+    }
     ensure!(
-        begun == asked,
+        begun.is_none() || !work.join(CHECKPOINT).join("state.json").exists(),
         "{} was begun with other sites, pages, encoder or settings: remove it, or name another --work",
         work.display()
     );
-    Ok(())
+    // No dimensions yet: pairs alone are made again in seconds, so a mistyped command is in nobody's way.
+    remove_folder_if_there(&work.join(PAIRS))?;
+    write_whole(&path, asked.to_string().as_bytes())
 }
 
 /// SHA-256, in hex, of the files of a site or collection, by name and content.
@@ -179,10 +205,7 @@ fn hash_of(path: &Path) -> Result<String> {
 fn collections(args: &Args, folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.exists() {
         let partial = folder.with_extension("partial");
-        if partial.exists() {
-            std::fs::remove_dir_all(&partial)
-                .with_context(|| format!("cannot remove {}", partial.display()))?;
-        }
+        remove_folder_if_there(&partial)?;
         pairs::run(&pairs::Args {
             sources: args.sites.clone(),
             out: partial.clone(),

@@ -15,6 +15,7 @@
 //! checkpoint whenever the program or the machine stops.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -36,6 +37,14 @@ pub struct Bucket {
     pub n: usize,
     /// Winners per token.
     pub k: usize,
+}
+
+impl fmt::Display for Bucket {
+    /// `LAYER:N:K`, as the command line has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { layer, n, k } = self;
+        write!(f, "{layer}:{n}:{k}")
+    }
 }
 
 /// The content of `state.json`.

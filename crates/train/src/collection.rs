@@ -89,6 +89,14 @@ pub fn check_names<'a>(folders: impl IntoIterator<Item = &'a PathBuf>) -> Result
     Ok(())
 }
 
+/// What the collection in `folder` is called.
+pub(crate) fn name_of(folder: &Path) -> Result<String> {
+    let name = folder
+        .file_name()
+        .context("a collection is a folder with a name")?;
+    Ok(name.to_string_lossy().into_owned())
+}
+
 /// The texts of a file and where they are by their id; `None` for those left out.
 #[derive(Default)]
 struct Texts {
@@ -150,9 +158,7 @@ impl Collection {
     }
 
     fn read_pairs_by(folder: &Path, split: &str, same: Same) -> Result<Self> {
-        let name = folder
-            .file_name()
-            .context("a collection is a folder with a name")?;
+        let name = name_of(folder)?;
         let mut left_out = Vec::new();
         let passages = read_texts(&folder.join("corpus.jsonl"), &mut left_out)?;
         let judgments = folder.join("qrels").join(format!("{split}.tsv"));
@@ -167,7 +173,7 @@ impl Collection {
             Vec::new()
         };
         Ok(Self {
-            name: name.to_string_lossy().into_owned(),
+            name,
             passages: passages.texts,
             titles: passages.titles,
             passage_ids: passages.ids,

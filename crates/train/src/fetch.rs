@@ -6,6 +6,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::Device;
 
 use crate::base::Base;
+use crate::files::beside;
 
 /// What a base model consists of.
 const FILES: [&str; 3] = ["config.json", "model.safetensors", "tokenizer.json"];
@@ -34,32 +35,47 @@ pub struct Source {
     pub hub: Option<String>,
 }
 
-/// Copies or downloads the files, then opens the model to prove that it can be read.
+/// Copies or downloads the files beside their place, opens the model to prove that it can be read, and puts them
+/// there: a model that was there before stays what it was until then.
 ///
 /// # Errors
 /// When a file cannot be had or written, or is no BERT of the supported form.
 pub fn run(args: &Args) -> Result<()> {
-    std::fs::create_dir_all(&args.to)
-        .with_context(|| format!("cannot make {}", args.to.display()))?;
-    fetch(&args.source, &args.to)?;
-    let base = Base::open(&args.to, &Device::Cpu)?;
+    for folder in [&args.to, &beside(&args.to, ".partial")] {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    let partial = beside(&args.to, ".partial");
+    let fetched = fetch(&args.source, &args.to, &partial).and_then(|()| check(&partial));
+    let placed = fetched.and_then(|()| {
+        FILES.iter().try_for_each(|file| {
+            let to = args.to.join(file);
+            std::fs::rename(partial.join(file), &to)
+                .with_context(|| format!("cannot write {}", to.display()))
+        })
+    });
+    std::fs::remove_dir_all(&partial)
+        .with_context(|| format!("cannot remove {}", partial.display()))?;
+    placed
+}
+
+/// Refuses what is no base model.
+fn check(folder: &Path) -> Result<()> {
+    let base = Base::open(folder, &Device::Cpu)?;
     base.bert()?;
     base.tokenizer()?;
     Ok(())
 }
 
-fn fetch(source: &Source, to: &Path) -> Result<()> {
+/// Puts the files into `partial`; they are meant for `to`.
+fn fetch(source: &Source, to: &Path, partial: &Path) -> Result<()> {
     #[cfg(feature = "hub")]
     if let Some(name) = &source.hub {
-        return download(name, to);
+        return download(name, partial);
     }
-    source
-        .folder
-        .as_deref()
-        .map_or(Ok(()), |folder| copy(folder, to))
-}
-
-fn copy(folder: &Path, to: &Path) -> Result<()> {
+    let Some(folder) = &source.folder else {
+        return Ok(());
+    };
     let absolute = |path: &Path| {
         path.canonicalize()
             .with_context(|| format!("no such folder: {}", path.display()))
@@ -70,7 +86,7 @@ fn copy(folder: &Path, to: &Path) -> Result<()> {
     );
     for file in FILES {
         let from = folder.join(file);
-        std::fs::copy(&from, to.join(file))
+        std::fs::copy(&from, partial.join(file))
             .with_context(|| format!("cannot copy {}", from.display()))?;
     }
     Ok(())

@@ -156,6 +156,16 @@ pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
     }
 }
 
+/// Removes a folder with all that is in it; one that is not there is no error.
+pub(crate) fn remove_folder_if_there(path: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Where the file `name` lies while it is written.
 pub(crate) fn partial(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.partial"))

@@ -103,7 +103,7 @@ pub(crate) fn sample_rows(samples: &Tensor, n: usize, seed: u64) -> Result<Tenso
     let tokens = samples.dim(0)?;
     ensure!(
         tokens >= n,
-        "{n} dimensions need as many token vectors, there are {tokens}: give more text"
+        "{n} dimensions need as many token vectors, there are {tokens}: give more text, or raise --sample-tokens"
     );
     let mut order: Vec<u32> = (0..u32::try_from(tokens)?).collect();
     Random::new(seed, 0).shuffle(&mut order);

@@ -15,21 +15,19 @@ use candle_core::Device;
 use crate::base::Base;
 use crate::checkpoint::{Bucket, Checkpoint};
 use crate::collection::Collection;
-use crate::fit::data::HeldOut;
+use crate::fit::data::HeldOutSet;
 use crate::fit::held_out::{
     Codes, Measured, Scores, dense_scores, overlap_scores, rank, weighted_overlaps,
 };
 use crate::fit::settings::Rarity;
 use crate::random::Random;
+use crate::statistics::{ByQuery, Estimate, mean, quality};
 use crate::tokenize::Tokenizer;
 use crate::weighting::Tried;
 use crate::wta::Head;
 
-/// Random streams of the seed.
+/// Random stream of the seed that chooses queries.
 const QUERIES_STREAM: u64 = 4_000;
-pub(crate) const BOOTSTRAP_STREAM: u64 = 5_000;
-/// Resamples of the queries for an interval (Efron 1979).
-pub(crate) const RESAMPLES: usize = 1_000;
 
 /// Arguments of `siskin-train measure`.
 #[derive(clap::Args, Debug)]
@@ -71,18 +69,15 @@ pub struct Args {
     pub seed: u64,
 }
 
-/// Scores of one ranking by collection and query.
-pub(crate) type ByQuery = Vec<Vec<Scores>>;
-
 /// One line of the result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// What ranks.
     pub name: String,
-    /// Mean over collections of the mean over queries.
-    pub mean: Scores,
-    /// Interval of nDCG@10 that holds 95 of 100 resamples of the queries.
-    pub interval: (f64, f64),
+    /// nDCG@10.
+    pub quality: Estimate,
+    /// MRR@10: mean over collections of the mean over queries.
+    pub mrr_at_10: f64,
 }
 
 /// A collection's queries and passages as codes.
@@ -139,17 +134,17 @@ pub fn run(args: &Args) -> Result<Vec<String>> {
 fn row(
     Line {
         name,
-        mean,
-        interval,
+        quality,
+        mrr_at_10,
     }: &Line,
 ) -> String {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
     format!(
         "| {name} | {} | {} to {} | {} |",
-        percent(mean.ndcg_at_10),
-        percent(interval.0),
-        percent(interval.1),
-        percent(mean.mrr_at_10)
+        percent(quality.value),
+        percent(quality.low),
+        percent(quality.high),
+        percent(*mrr_at_10)
     )
 }
 
@@ -208,7 +203,7 @@ pub(crate) fn questions(
     tokenizer: &Tokenizer,
     most: (usize, usize),
     seed: u64,
-) -> Result<HeldOut> {
+) -> Result<HeldOutSet> {
     let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
     for pair in &collection.pairs {
         answers.entry(pair.query).or_default().push(pair.passage);
@@ -235,7 +230,7 @@ pub(crate) fn questions(
     let encode = |texts: &[String], at: &[usize]| -> Result<Vec<Vec<u32>>> {
         at.iter().map(|&at| tokenizer.encode(&texts[at])).collect()
     };
-    Ok(HeldOut {
+    Ok(HeldOutSet {
         name: collection.name.clone(),
         queries: encode(&collection.queries, &queries)?,
         passages: encode(&collection.passages, &passages)?,
@@ -401,40 +396,9 @@ pub(crate) fn ideal(each: &[ByQuery]) -> ByQuery {
 fn line(name: &str, scores: &ByQuery, seed: u64) -> Line {
     Line {
         name: name.to_owned(),
-        mean: mean(scores),
-        interval: interval(scores, seed),
+        quality: quality(scores, seed),
+        mrr_at_10: mean(scores).mrr_at_10,
     }
-}
-
-/// Mean over collections of the mean over queries.
-pub(crate) fn mean(scores: &ByQuery) -> Scores {
-    let mean_of = |value: &dyn Fn(&Scores) -> f64| {
-        let of_collection = |queries: &Vec<Scores>| {
-            queries.iter().map(value).sum::<f64>() / queries.len().max(1) as f64
-        };
-        scores.iter().map(of_collection).sum::<f64>() / scores.len().max(1) as f64
-    };
-    Scores {
-        ndcg_at_10: mean_of(&|scores| scores.ndcg_at_10),
-        mrr_at_10: mean_of(&|scores| scores.mrr_at_10),
-    }
-}
-
-/// The middle 95 of 100 means of queries drawn with replacement within their collections.
-fn interval(scores: &ByQuery, seed: u64) -> (f64, f64) {
-    let mut random = Random::new(seed, BOOTSTRAP_STREAM);
-    let mut means: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            let drawn = scores.iter().map(|queries| {
-                let draws = (0..queries.len()).map(|_| queries[random.below(queries.len())]);
-                draws.collect()
-            });
-            mean(&drawn.collect()).ndcg_at_10
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
-    let at = |share: f64| means[((RESAMPLES - 1) as f64 * share).round() as usize];
-    (at(0.025), at(0.975))
 }
 
 #[cfg(test)]
@@ -453,16 +417,5 @@ mod tests {
     fn the_ideal_is_the_best_of_each_query() {
         let each = [vec![scores(&[0.1, 0.9])], vec![scores(&[0.4, 0.2])]];
         assert_eq!(ideal(&each), vec![scores(&[0.4, 0.9])]);
-    }
-
-    #[test]
-    fn an_interval_holds_the_mean_and_narrows_with_more_queries() {
-        let few = vec![scores(&[0.0, 1.0, 0.5, 0.5])];
-        let many = vec![scores(&[0.0, 1.0, 0.5, 0.5].repeat(50))];
-        let width = |(low, high): (f64, f64)| high - low;
-        let (low, high) = interval(&few, 1);
-        assert!(low < 0.5 && 0.5 < high);
-        assert!(width(interval(&many, 1)) < width((low, high)) / 3.0);
-        assert_eq!(interval(&few, 1), interval(&few, 1));
     }
 }

@@ -20,7 +20,7 @@ use siskin_core::bm25::Bm25;
 
 use crate::base::Base;
 use crate::checkpoint::Checkpoint;
-use crate::collection::{Collection, check_names};
+use crate::collection::{Collection, check_names, name_of};
 use crate::files::write_whole;
 use crate::fit::held_out::{Measured, dense_scores, overlap_scores};
 use crate::random::Random;
@@ -96,6 +96,14 @@ pub fn run(args: &Args) -> Result<()> {
         (Miner::Model, Some(base), Some(checkpoint)) => Some(Model::open(base, checkpoint)?),
         (Miner::Model, ..) => bail!("--by model needs --base and --checkpoint"),
     };
+    for folder in &args.pairs {
+        let file = file(&args.out, &name_of(folder)?);
+        ensure!(
+            !file.exists(),
+            "{} is there already: remove it, or name another --out",
+            file.display()
+        );
+    }
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make {}", args.out.display()))?;
     let progress = ProgressBar::new(args.pairs.len() as u64).with_message("collections");
@@ -112,6 +120,14 @@ pub fn run(args: &Args) -> Result<()> {
             Some(model) => model.mine(&collection, &wanted, args)?,
         };
         write(&args.out, &collection, &negatives)?;
+        let found: usize = negatives.values().map(Vec::len).sum();
+        progress.suspend(|| {
+            eprintln!(
+                "{}: {found} negatives of {} queries",
+                collection.name,
+                negatives.len()
+            );
+        });
     }
     Ok(())
 }
@@ -270,11 +286,12 @@ fn write(folder: &Path, collection: &Collection, negatives: &Negatives) -> Resul
             writeln!(text, "{query}\t{passage}")?;
         }
     }
-    write_whole(&file(folder, collection), text.as_bytes())
+    write_whole(&file(folder, &collection.name), text.as_bytes())
 }
 
-fn file(folder: &Path, collection: &Collection) -> PathBuf {
-    folder.join(format!("{}.tsv", collection.name))
+/// The file of the collection `name`.
+fn file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.tsv"))
 }
 
 /// The negatives of a collection from all of `folders`, those of the first folder first; none where no folder
@@ -290,7 +307,7 @@ pub fn read(folders: &[PathBuf], collection: &Collection) -> Result<Negatives> {
         positions(&collection.passage_ids),
     );
     let mut negatives = Negatives::new();
-    for path in folders.iter().map(|folder| file(folder, collection)) {
+    for path in folders.iter().map(|folder| file(folder, &collection.name)) {
         if !path.exists() {
             continue;
         }

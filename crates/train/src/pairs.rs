@@ -17,6 +17,7 @@ use siskin_extract::html::{self, Link};
 use siskin_extract::{document, site};
 
 use crate::collection::Collection;
+use crate::files::{beside, remove_folder_if_there};
 use crate::random::Random;
 
 /// Random stream of the seed that chooses pairs.
@@ -118,6 +119,7 @@ pub fn run(args: &Args) -> Result<()> {
     let mut names = HashSet::new();
     for source in &args.sources {
         let name = source_name(source)?;
+        check_free(&args.out.join(&name))?;
         ensure!(
             names.insert(name.clone()),
             "two sources are called {name}: rename one, their pairs would be one collection"
@@ -129,15 +131,19 @@ pub fn run(args: &Args) -> Result<()> {
             "--dev {name}: no source is called that"
         );
     }
-    for source in &args.sources {
-        let name = source_name(source)?;
+    // All are read before one is written: a source that cannot be read leaves nothing behind.
+    let read = |source: &PathBuf| -> Result<_> {
         let pairs = Pairs::of(source).with_context(|| format!("{}", source.display()))?;
-        let chosen = pairs.chosen(args.cap, args.seed);
         ensure!(
-            !chosen.is_empty(),
+            !pairs.found.is_empty(),
             "{} has no headings, links or titles to make pairs of",
             source.display()
         );
+        Ok((source_name(source)?, pairs))
+    };
+    let all = args.sources.iter().map(read);
+    for (name, pairs) in all.collect::<Result<Vec<_>>>()? {
+        let chosen = pairs.chosen(args.cap, args.seed);
         let split = if args.dev.contains(&name) {
             "dev"
         } else {
@@ -150,6 +156,16 @@ pub fn run(args: &Args) -> Result<()> {
             counts(&chosen)
         );
     }
+    Ok(())
+}
+
+/// Refuses a folder that something lies in.
+fn check_free(folder: &Path) -> Result<()> {
+    ensure!(
+        !folder.exists(),
+        "{} is there already: remove it, or name another --out",
+        folder.display()
+    );
     Ok(())
 }
 
@@ -322,18 +338,8 @@ fn plain_path(path: &str) -> &str {
 
 /// Writes a collection, whole or not at all.
 fn write(folder: &Path, answers: &[Answer], chosen: &[&Found], split: &str) -> Result<()> {
-    ensure!(
-        !folder.exists(),
-        "{} is there already: remove it, or name another --out",
-        folder.display()
-    );
-    let mut partial = folder.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    if partial.exists() {
-        fs::remove_dir_all(&partial)
-            .with_context(|| format!("cannot remove {}", partial.display()))?;
-    }
+    let partial = beside(folder, ".partial");
+    remove_folder_if_there(&partial)?;
     let cannot_write = || format!("cannot write {}", partial.display());
     fs::create_dir_all(partial.join("qrels")).with_context(cannot_write)?;
     let corpus = answers
@@ -516,8 +522,10 @@ mod tests {
     #[test]
     fn sources_that_cannot_be_told_apart_or_are_not_there_are_refused() -> Result<()> {
         let (folder, site) = birds()?;
-        let out = folder.path().join("out");
-        let (site, out) = (site.display(), out.display());
+        let [out, empty] = ["out", "empty"].map(|name| folder.path().join(name));
+        fs::create_dir(&empty)?;
+        let nothing_written = || !folder.path().join("out").exists();
+        let (site, out, empty) = (site.display(), out.display(), empty.display());
         for (line, words) in [
             (
                 format!("{site} {site} --out {out}"),
@@ -528,9 +536,11 @@ mod tests {
                 "no source is called that",
             ),
             (format!("{site}/fish --out {out}"), "cannot read"),
+            (format!("{site} {empty} --out {out}"), "no"),
         ] {
             let error = format!("{:#}", run(&args(&line)?).unwrap_err());
             assert!(error.contains(words), "{error}");
+            assert!(nothing_written(), "{line}");
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use crate::fit::held_out::Scores;
 use crate::linear::solve;
-use crate::measure::{ByQuery, mean};
+use crate::statistics::{ByQuery, mean};
 
 /// Weights of a bucket that are tried: all combinations of these, the sum being 1.
 const STEPS: usize = 10;

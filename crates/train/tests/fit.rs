@@ -15,13 +15,19 @@ use siskin_train::fit::paraphrase::synonyms;
 use siskin_train::fit::static_queries::StaticRows;
 use siskin_train::fit::{self, Args, recipe};
 use siskin_train::tokenize::Tokenizer;
-use siskin_train::{measure, mine};
+use siskin_train::{fetch, measure, mine};
 
 #[derive(Parser)]
 #[command(args_override_self = true)]
 struct Command {
     #[command(flatten)]
     args: Args,
+}
+
+#[derive(Parser)]
+struct BaseCommand {
+    #[command(flatten)]
+    args: fetch::Args,
 }
 
 #[derive(Parser)]
@@ -396,6 +402,8 @@ fn hard_negatives_are_mined_and_trained_on() -> Result<()> {
     )?;
     assert!(words.lines().count() > 20 && model.lines().count() > 20);
     assert_ne!(words, model);
+    let again = format!("{:#}", mine("bm25", "model").unwrap_err());
+    assert!(again.contains("is there already"), "{again}");
     bench.fit("plain", "--buckets 2:24:2")?;
     let negatives = format!(
         "--negatives {} {} --hard-negatives 2",
@@ -582,6 +590,24 @@ fn init_only_writes_heads_alone() -> Result<()> {
 }
 
 #[test]
+fn a_base_model_is_replaced_by_a_whole_one_or_not_at_all() -> Result<()> {
+    let bench = Bench::new()?;
+    let [from, to] = ["base", "copy"].map(|name| bench.path(name));
+    let copy = || {
+        let line = format!("base --folder {} --to {}", from.display(), to.display());
+        fetch::run(&BaseCommand::try_parse_from(line.split_whitespace())?.args)
+    };
+    copy()?;
+    let id = Base::open(&to, &Device::Cpu)?.id;
+    std::fs::write(from.join("config.json"), "{}")?;
+    std::fs::write(from.join("model.safetensors"), "no weights")?;
+    assert!(copy().is_err());
+    assert_eq!(Base::open(&to, &Device::Cpu)?.id, id);
+    assert!(!bench.path("copy.partial").exists());
+    Ok(())
+}
+
+#[test]
 fn what_cannot_go_on_is_refused_in_words() -> Result<()> {
     let bench = Bench::new()?;
     bench.fit("out", "--buckets 2:24:2")?;
@@ -590,8 +616,15 @@ fn what_cannot_go_on_is_refused_in_words() -> Result<()> {
         assert!(error.contains(words), "{error}");
     };
     refused("--buckets 2:24:2", "holds a checkpoint");
-    refused("--buckets 2:24:3 --resume", "resume with the same settings");
-    refused("--buckets 9:24:2 --resume", "layer 9 of a network of 2");
+    refused(
+        "--buckets 2:24:3 --resume",
+        "was begun with --buckets 2:24:2 (not 2:24:3)",
+    );
+    refused(
+        "--buckets 9:24:2 --resume",
+        "9:24:2: the network has the layers 0 to 2",
+    );
+    refused("--buckets 2:99999999:2", "more than 1048576");
     let queries = bench.path("animals").join("queries.jsonl");
     let text = std::fs::read_to_string(&queries)?;
     std::fs::write(&queries, text.replace("ant", "bee"))?;

@@ -107,7 +107,7 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not_been() -> Result<()> {
         assert!(error.contains(reason), "{error}");
     };
     refused("--steps 20", "zoo.queries holds a run: go on by --resume");
-    refused("--steps 21 --resume", "same base model and settings");
+    refused("--steps 21 --resume", "with --steps 20 (not 21)");
     refused("--steps 20 --resume --work elsewhere", "no run to resume");
     run(folder.path(), "--steps 20 --stop-after 6 --resume")?;
     assert_eq!(Encoder::open(path("zoo"))?.id(), begun, "13 of 20 steps");

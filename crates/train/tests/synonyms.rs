@@ -55,6 +55,11 @@ fn an_encoder_gets_synonyms_and_its_students_follow() -> Result<()> {
 
     run(&line)?;
     assert_eq!(Encoder::open(&zoo)?.id(), after.id(), "the same again");
+    // A student that was left behind when the encoder changed is known by its earlier id.
+    manifest["queries_for"] = json!(before.id());
+    std::fs::write(&student, manifest.to_string())?;
+    run(&line)?;
+    assert_eq!(tiny::json_of(&student)?["queries_for"], json!(after.id()));
     std::fs::write(zoo.join("synonyms.txt"), "seal\tfox 100\n")?;
     let altered = after.generic_rows().unwrap_err();
     assert!(matches!(altered, EncoderError::Altered { file, .. } if file == "synonyms.txt"));

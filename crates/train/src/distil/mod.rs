@@ -9,7 +9,6 @@
 //! * [`texts`]: queries, titles and pieces of passages; [`teacher`]: what the teacher says of them.
 //! * [`student`]: the network, its first weights, the folder that it is kept in.
 
-mod manifest;
 pub mod student;
 pub mod teacher;
 mod texts;
@@ -24,6 +23,7 @@ use serde_json::json;
 use crate::fit::progress_bar;
 use crate::fit::settings::{above_zero, zero_or_more};
 use crate::metrics::Metrics;
+use crate::resume::differences;
 use crate::rows::texts::Source;
 use student::{Shape, State, Student};
 use teacher::{Lessons, Teacher};
@@ -143,6 +143,8 @@ pub fn run(args: &Args) -> Result<()> {
         Some(folder) => Some(Student::begin_from(asked.clone(), &teacher, folder)?),
         None => args.resume.then(|| resumed(&asked, args)).transpose()?,
     };
+    std::fs::create_dir_all(&args.out)
+        .with_context(|| format!("cannot make {}", args.out.display()))?;
     let cache = args.cache.as_deref().unwrap_or(&args.out);
     let lessons = teacher.lessons(&texts, cache)?;
     let (held_out, lessons) = lessons.split(settings.held_out);
@@ -166,9 +168,18 @@ fn resumed(asked: &State, args: &Args) -> Result<Student> {
         asked.teacher
     );
     ensure!(
-        begun.settings == asked.settings && begun.texts == asked.texts,
-        "resume with the same settings and texts: it was begun with {} of {}",
-        serde_json::to_string(&begun.settings)?,
+        begun.settings == asked.settings,
+        "resume with the same settings: {} was begun with {}",
+        args.out.display(),
+        differences(
+            &serde_json::to_value(&begun.settings)?,
+            &serde_json::to_value(&asked.settings)?
+        )
+    );
+    ensure!(
+        begun.texts == asked.texts,
+        "resume with the same --texts: {} was begun with {}, as they were then",
+        args.out.display(),
         begun.sources.join(", ")
     );
     Ok(student)

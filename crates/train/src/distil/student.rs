@@ -14,12 +14,12 @@ use candle_core::{DType, Device, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use super::manifest::Manifest;
 use super::teacher::{Lessons, Teacher};
 use crate::bert::{Bert, Config};
 use crate::checkpoint::{load_optional, load_tensors, with_step};
 use crate::files::{Replacement, finish_replacing};
 use crate::init::{cholesky, gaussian, inverse, invert_lower};
+use crate::manifest::Manifest;
 use crate::onnx::read::Written;
 use crate::wta::Head;
 
@@ -29,6 +29,9 @@ const ROUNDS: usize = 20;
 const FITTED_BATCHES: usize = 40;
 /// What is added to each square of the fit, as a share of its tokens.
 const RIDGE: f64 = 1e-4;
+
+/// A size beyond this is mistyped, and would ask for memory that no machine has.
+const MOST_WIDTH: usize = 8_192;
 
 /// Shapes of a student.
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +68,10 @@ impl Shape {
         ensure!(
             positive.iter().all(|size| *size > 0) && self.feed_forward > 0,
             "a student's sizes are 1 at least"
+        );
+        ensure!(
+            positive.iter().all(|size| *size <= MOST_WIDTH) && self.feed_forward <= MOST_WIDTH,
+            "a student's sizes are {MOST_WIDTH} at most"
         );
         ensure!(
             self.width.is_multiple_of(self.attention_heads),
@@ -171,7 +178,7 @@ impl Student {
             manifest.sha256("tokenizer.json") == teacher.tokenizer_sha256,
             "--from {shown} reads other word pieces than the teacher"
         );
-        let onnx = manifest.verified(folder, "model.onnx")?;
+        let onnx = manifest.file(folder, "model.onnx")?;
         let unfit = || format!("--from {shown} has no 8-bit weights to begin from");
         let weights = Written::read(&onnx).and_then(|written| written.student(&config));
         Ok(Self {

@@ -8,9 +8,9 @@ use half::f16;
 use rayon::prelude::*;
 use siskin_encoder::QueryFiles;
 
-use super::manifest::Manifest;
 use crate::checkpoint::Bucket;
 use crate::init::cholesky;
+use crate::manifest::Manifest;
 use crate::onnx::read::Written;
 use crate::random::Random;
 use crate::rows::{VectorCache, fingerprint, progress};
@@ -52,18 +52,28 @@ impl Teacher {
     /// on its last layer, or is a student.
     pub fn open(folder: &Path) -> Result<Self> {
         let manifest = Manifest::read(folder)?;
-        manifest.ensure_teaches(folder)?;
-        let onnx = manifest.verified(folder, "model.onnx")?;
-        manifest.verified(folder, "tokenizer.json")?;
+        ensure!(
+            manifest.queries_for.is_none(),
+            "{} is a student itself: name its teacher",
+            folder.display()
+        );
+        ensure!(
+            !manifest.buckets.is_empty(),
+            "{} has no bucket: a student learns what winners see",
+            folder.display()
+        );
+        let onnx = manifest.file(folder, "model.onnx")?;
+        manifest.file(folder, "tokenizer.json")?;
         let unfit = || format!("{} cannot teach", folder.join("model.onnx").display());
         let written = Written::read(&onnx).with_context(unfit)?;
-        let heads = manifest.buckets.iter().enumerate();
+        let buckets = manifest.shapes();
+        let heads = buckets.iter().enumerate();
         let heads = heads.map(|(j, bucket)| written.head(j, bucket.k));
         let heads = heads.collect::<Result<Vec<_>>>().with_context(unfit)?;
         let vocabulary = written.pieces().with_context(unfit)?;
         let last = written.layers();
         ensure!(
-            manifest.buckets.iter().all(|bucket| bucket.layer == last),
+            buckets.iter().all(|bucket| bucket.layer == last),
             "{} has a bucket on another layer than its last, {last}: a student learns that one alone",
             folder.display()
         );
@@ -82,7 +92,7 @@ impl Teacher {
             dim: manifest.dim,
             max_tokens: manifest.max_tokens,
             tokenizer: Tokenizer::open(&folder.join("tokenizer.json"), manifest.max_tokens)?,
-            buckets: manifest.buckets,
+            buckets,
             query_mean: manifest.query_mean,
             heads,
             vocabulary,

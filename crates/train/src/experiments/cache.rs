@@ -22,7 +22,7 @@ use siskin_core::container::sha256_hex;
 use crate::base::Base;
 use crate::bert::Bert;
 use crate::encode::Encoded;
-use crate::fit::data::HeldOut;
+use crate::fit::data::HeldOutSet;
 use crate::tokenize::batches_by_length;
 
 /// Word pieces encoded at once, padding included.
@@ -43,7 +43,7 @@ pub struct Vectors {
     /// The collection's name.
     pub name: String,
     /// What was encoded.
-    pub texts: HeldOut,
+    pub texts: HeldOutSet,
     /// SHA-256 of network, layers and texts, in hex.
     pub fingerprint: String,
     folder: PathBuf,
@@ -64,7 +64,7 @@ impl Vectors {
     ///
     /// # Errors
     /// When a text cannot be encoded or a file cannot be written.
-    pub fn of(base: &Base, texts: HeldOut, layers: &[usize], folder: PathBuf) -> Result<Self> {
+    pub fn of(base: &Base, texts: HeldOutSet, layers: &[usize], folder: PathBuf) -> Result<Self> {
         let fingerprint = fingerprint(base, &texts, layers);
         let stamp = match read_stamp(&folder) {
             Some(stamp) if stamp.fingerprint == fingerprint => stamp,
@@ -129,7 +129,7 @@ fn layer_file(layer: usize) -> String {
 }
 
 /// SHA-256 in hex of everything that the vectors depend on.
-fn fingerprint(base: &Base, texts: &HeldOut, layers: &[usize]) -> String {
+fn fingerprint(base: &Base, texts: &HeldOutSet, layers: &[usize]) -> String {
     let mut relevant: Vec<Vec<usize>> = Vec::new();
     for answers in &texts.relevant {
         let mut answers: Vec<usize> = answers.iter().copied().collect();
@@ -151,7 +151,7 @@ fn read_stamp(folder: &Path) -> Option<Stamp> {
 
 fn write_all(
     base: &Base,
-    texts: &HeldOut,
+    texts: &HeldOutSet,
     layers: &[usize],
     folder: &Path,
     fingerprint: String,

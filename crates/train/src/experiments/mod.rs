@@ -2,7 +2,7 @@
 //! network that are computed once.
 //!
 //! Data flows one way: [`cache`] (token vectors) → [`heads`] (→ `short_training`) → [`codes`] → [`ranking`] →
-//! [`statistics`] → [`result`] (a JSON file a part) → [`plot`] and [`page`]. Each of [`parts`] is run
+//! [`crate::statistics`] → [`result`] (a JSON file a part) → [`plot`] and [`page`]. Each of [`parts`] is run
 //! alone and not again while its file is of the same inputs, so a run goes on where it stopped.
 //!
 //! Rankings are always by codes alone, of all passages chosen from a collection; words, windows and
@@ -18,7 +18,6 @@ pub mod plot;
 pub mod ranking;
 pub mod result;
 mod short_training;
-pub mod statistics;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -30,7 +29,7 @@ use candle_core::{Device, Tensor};
 use siskin_core::container::sha256_hex;
 
 use crate::base::Base;
-use crate::measure::ByQuery;
+use crate::statistics::ByQuery;
 use crate::wta::Head;
 use cache::Vectors;
 use codes::{Coded, TokenWinners};
@@ -202,7 +201,7 @@ impl Lab {
         PartData {
             title: part.title().to_owned(),
             paper: part.paper().to_owned(),
-            method: part.method().to_owned(),
+            method: part.method(&self.settings),
             key,
             collections: measured.collect(),
             seeds: part.seeds(&self.settings),

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use super::parts::Part;
 use super::plot::svg;
 use super::result::{Line, Measured, PartData, Plot, Rankings, Section, Table};
-use super::statistics::Estimate;
 use crate::files::write_whole;
+use crate::statistics::Estimate;
 
 /// Writes `README.md` and the plots of all parts that are in `out/data`.
 ///

@@ -6,9 +6,10 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use siskin_core::container::sha256_hex;
 
-use super::statistics::{Estimate, by_collection, difference, mean_of_runs, quality};
 use crate::files::write_whole;
-use crate::measure::{ByQuery, mean};
+use crate::statistics::{
+    ByQuery, Estimate, by_collection, difference, mean, mean_of_runs, quality,
+};
 
 /// A part's result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 use siskin_core::container::sha256_hex;
 use siskin_encoder::OPTIONAL_FILES;
 
-use super::manifest::File;
+use crate::files::remove_folder_if_there;
+use crate::manifest::File;
 
 /// An encoder folder being written beside its final place.
 pub struct Folder {
@@ -30,10 +31,7 @@ impl Folder {
             .with_context(|| format!("{} names no folder", path.display()))?;
         recover(path, &old_path(path, name))?;
         let partial_path = path.with_file_name(format!(".{name}.partial"));
-        if partial_path.exists() {
-            std::fs::remove_dir_all(&partial_path)
-                .with_context(|| format!("cannot remove {}", partial_path.display()))?;
-        }
+        remove_folder_if_there(&partial_path)?;
         std::fs::create_dir_all(&partial_path)
             .with_context(|| format!("cannot create {}", partial_path.display()))?;
         Ok(Self {
@@ -95,11 +93,7 @@ impl Folder {
             recover(&self.final_path, &old)?;
             return Err(error);
         }
-        if old.exists() {
-            std::fs::remove_dir_all(&old)
-                .with_context(|| format!("cannot remove {}", old.display()))?;
-        }
-        Ok(())
+        remove_folder_if_there(&old)
     }
 
     fn copy_foreign_files(&self) -> Result<()> {
@@ -127,7 +121,11 @@ impl Drop for Folder {
     }
 }
 
-fn check_replaceable(path: &Path) -> Result<()> {
+/// Refuses a place that an encoder must not take.
+///
+/// # Errors
+/// When `path` holds something else than an encoder.
+pub fn check_replaceable(path: &Path) -> Result<()> {
     let encoder = path.join("encoder.json").is_file();
     if encoder || !path.exists() || is_empty_folder(path) {
         return Ok(());

@@ -10,7 +10,6 @@
 
 mod folder;
 mod golden;
-mod manifest;
 mod rewrite;
 mod source;
 
@@ -19,10 +18,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
 
+use crate::checkpoint::Bucket;
+use crate::fit::settings::zero_or_more;
+use crate::manifest::{Manifest, WeightedBucket};
 use crate::onnx::{self, Quantization};
 use folder::Folder;
 use golden::Golden;
-pub(crate) use manifest::Manifest;
 pub(crate) use rewrite::{Rewritten, Student};
 use source::Source;
 
@@ -48,6 +49,10 @@ pub struct Args {
     /// cannot index.
     #[arg(long)]
     pub rows: Option<PathBuf>,
+    /// What each bucket counts beside the others, as `siskin-train measure` finds it [default: 1 for each]. Together they
+    /// count as much as one bucket would.
+    #[arg(long, num_args = 1.., value_name = "WEIGHT", conflicts_with = "student")]
+    pub bucket_weights: Vec<f64>,
     /// Name of the base model for encoder.json [default: all-MiniLM-L6-v2 where it is that, else the hash of its
     /// weights].
     #[arg(long, conflicts_with = "student")]
@@ -86,9 +91,10 @@ pub(crate) struct Carried {
 /// The same.
 pub(crate) fn run_with(args: &Args, carried: &Carried) -> Result<()> {
     if let Some(teacher) = &args.teacher {
-        differ(&args.out, teacher)?;
+        check_out(&args.out, teacher)?;
     }
     let source = Source::open(args)?;
+    let buckets = weighted(&source.buckets, &args.bucket_weights)?;
     let mut folder = Folder::create(&args.out)?;
     folder.write(
         "model.onnx",
@@ -105,7 +111,7 @@ pub(crate) fn run_with(args: &Args, carried: &Carried) -> Result<()> {
     for (name, bytes) in &carried.files {
         folder.write(name, bytes)?;
     }
-    let mut manifest = manifest(args, &source, rows.as_ref(), &folder)?;
+    let mut manifest = manifest(args, (&source, buckets), rows.as_ref(), &folder)?;
     for (key, note) in &carried.notes {
         manifest.training[*key] = note.clone();
     }
@@ -122,11 +128,13 @@ struct Rows {
     report: Value,
 }
 
-/// Refuses to write an encoder to the folder of the one that it is made of, which would be gone then.
+/// Refuses to write an encoder to the folder of the one that it is made of, which would be gone then, or to one that
+/// holds something else.
 ///
 /// # Errors
-/// When both are one folder.
-pub(crate) fn differ(out: &Path, of: &Path) -> Result<()> {
+/// When both are one folder, or `out` is no place for an encoder.
+pub(crate) fn check_out(out: &Path, of: &Path) -> Result<()> {
+    folder::check_replaceable(out)?;
     let is_same = match (out.canonicalize(), of.canonicalize()) {
         (Ok(out), Ok(of)) => out == of,
         _ => false,
@@ -178,9 +186,30 @@ impl Rows {
     }
 }
 
+/// Buckets with their weights, which are all 1 where none is given.
+fn weighted(buckets: &[Bucket], weights: &[f64]) -> Result<Vec<WeightedBucket>> {
+    ensure!(
+        weights.is_empty() || weights.len() == buckets.len(),
+        "--bucket-weights has {} values, and there are {} buckets",
+        weights.len(),
+        buckets.len()
+    );
+    for weight in weights {
+        zero_or_more("--bucket-weights", *weight)?;
+    }
+    ensure!(
+        weights.is_empty() || weights.iter().any(|weight| *weight > 0.0),
+        "--bucket-weights are all 0: one bucket counts at least"
+    );
+    let weights = weights.iter().copied().chain(std::iter::repeat(1.0));
+    let pairs = buckets.iter().cloned().zip(weights);
+    let weighted = pairs.map(|(bucket, weight)| WeightedBucket { bucket, weight });
+    Ok(weighted.collect())
+}
+
 fn manifest(
     args: &Args,
-    source: &Source,
+    (source, buckets): (&Source, Vec<WeightedBucket>),
     rows: Option<&Rows>,
     folder: &Folder,
 ) -> Result<Manifest> {
@@ -200,14 +229,15 @@ fn manifest(
         "rows": rows.map(Rows::provenance),
     });
     Ok(Manifest {
-        format: manifest::FORMAT,
+        id: String::new(),
+        format: crate::manifest::FORMAT,
         name: folder.name().to_owned(),
         base: source.origin.base.clone(),
         licence: source.origin.licence.clone(),
         quantization: args.quantization,
         dim,
         max_tokens: source.max_tokens,
-        buckets: source.buckets.clone(),
+        buckets,
         query_mean,
         queries_for: source.queries_for.clone(),
         files: folder.files().clone(),

@@ -3,18 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use siskin_core::container::sha256_hex;
 use siskin_encoder::MANIFEST_FILE;
 
 use super::folder::Folder;
-use super::manifest::Manifest;
 use crate::files::write_whole;
+use crate::manifest::{EARLIER, Manifest};
 
 /// An encoder folder, written but not yet in its place.
 pub struct Rewritten {
     folder: Folder,
     id: String,
+    /// Those that the encoder had before.
+    earlier: Vec<String>,
 }
 
 impl Rewritten {
@@ -27,32 +29,39 @@ impl Rewritten {
         (name, bytes): (&str, &[u8]),
         (key, made): (&str, Value),
     ) -> Result<Self> {
-        let mut manifest = Manifest::read(&path.join(MANIFEST_FILE))?;
+        let mut manifest = Manifest::read(path)?;
+        let earlier = manifest.ids();
         let mut folder = Folder::create(path)?;
         for other in manifest.files.keys().filter(|other| *other != name) {
             folder.write(other, &manifest.file(path, other)?)?;
         }
         folder.write(name, bytes)?;
+        let is_same = manifest.sha256(name) == sha256_hex(bytes);
         manifest.files = folder.files().clone();
         if let Some(training) = manifest.training.as_object_mut() {
             training.insert(key.to_owned(), made);
+            if !is_same {
+                training.insert(EARLIER.to_owned(), json!(earlier));
+            }
         }
         let json = serde_json::to_vec_pretty(&manifest)?;
         folder.write(MANIFEST_FILE, &json)?;
         Ok(Self {
             folder,
             id: sha256_hex(&json),
+            earlier,
         })
     }
 
-    /// Puts it in its place, where the encoder `before` stood, and lets `students` go on to read queries for it.
+    /// Puts it in its place, and lets `students` go on to read queries for it.
     ///
     /// # Errors
     /// When a student reads queries for another encoder: everything then stands as it was. When a folder cannot be moved or
     /// a student not written, after all else is in place: the same command mends that.
-    pub fn put_in_place(self, before: &str, students: Vec<Student>) -> Result<()> {
+    pub fn put_in_place(self, students: Vec<Student>) -> Result<()> {
+        let ids: Vec<String> = [&[self.id.clone()], self.earlier.as_slice()].concat();
         for student in &students {
-            student.check(&[before, &self.id])?;
+            student.check(&ids)?;
         }
         self.folder.complete()?;
         for student in students {
@@ -78,7 +87,7 @@ impl Student {
     /// When it is none, or one of an encoder that reads queries for itself.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST_FILE);
-        let manifest = Manifest::read(&path)?;
+        let manifest = Manifest::read(folder)?;
         ensure!(
             manifest.queries_for.is_some(),
             "{} reads queries for no other encoder: name students alone, encoders made by distil",
@@ -91,10 +100,10 @@ impl Student {
     ///
     /// # Errors
     /// When it does.
-    pub fn check(&self, ids: &[&str]) -> Result<()> {
+    pub fn check(&self, ids: &[String]) -> Result<()> {
         let of = self.manifest.queries_for.as_deref().unwrap_or_default();
         ensure!(
-            ids.contains(&of),
+            ids.iter().any(|id| id == of),
             "{} reads queries for {of:.12}, not for the encoder that is rewritten",
             self.path.display()
         );

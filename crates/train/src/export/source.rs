@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
 use serde_json::{Value, json};
-use siskin_encoder::MANIFEST_FILE;
 
 use super::Args;
-use super::manifest::Manifest;
 use crate::base::{Base, MAX_TOKENS};
 use crate::bert::{Bert, Config};
 use crate::checkpoint::{Bucket, Checkpoint};
 use crate::distil::student::Student;
 use crate::distil::teacher::Teacher;
+use crate::manifest::Manifest;
 use crate::onnx::{Network, Quantization};
 use crate::tokenize::Tokenizer;
 use crate::wta::Head;
@@ -74,7 +73,7 @@ impl Origin {
 
     /// That of an encoder.
     fn of_encoder(folder: &Path) -> Result<Self> {
-        let manifest = Manifest::read(&folder.join(MANIFEST_FILE))?;
+        let manifest = Manifest::read(folder)?;
         Ok(Self {
             base: manifest.base,
             licence: manifest.licence,

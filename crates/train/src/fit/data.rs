@@ -33,7 +33,7 @@ struct TrainingPair {
 
 /// Queries and passages of one collection that training does not see.
 #[derive(Clone, Debug)]
-pub struct HeldOut {
+pub struct HeldOutSet {
     /// The collection's name.
     pub name: String,
     /// Word pieces of the queries.
@@ -53,7 +53,7 @@ pub struct Data {
     /// Word pieces of the hard negatives.
     negatives: HashMap<(usize, usize), Vec<u32>>,
     /// One set per collection that has enough pairs.
-    pub held_out: Vec<HeldOut>,
+    pub held_out: Vec<HeldOutSet>,
 }
 
 /// The texts of one step: row `i` of both is a pair; further passages are hard negatives.
@@ -349,7 +349,7 @@ impl<'a> Split<'a> {
     }
 
     /// The held-out queries with all their passages and random others.
-    fn held_out_set(&self, tokenizer: &Tokenizer, settings: &Settings) -> Result<HeldOut> {
+    fn held_out_set(&self, tokenizer: &Tokenizer, settings: &Settings) -> Result<HeldOutSet> {
         let queries = &self.held_out;
         let answers = |query: &usize| self.relevant.get(query).into_iter().flatten().copied();
         let passages = self.candidates(queries.iter().flat_map(answers), settings);
@@ -358,7 +358,7 @@ impl<'a> Split<'a> {
             .iter()
             .map(|query| answers(query).filter_map(|passage| places.get(&passage).copied()))
             .map(Iterator::collect);
-        Ok(HeldOut {
+        Ok(HeldOutSet {
             name: self.collection.name.clone(),
             relevant: relevant.collect(),
             queries: encode_all(tokenizer, &self.collection.queries, queries)?,

@@ -5,12 +5,13 @@
 //! root of the passage's code length.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 
 use anyhow::Result;
 use candle_core::{DType, Device, Tensor};
 use serde::Serialize;
 
-use super::data::HeldOut;
+use super::data::HeldOutSet;
 use super::static_queries::StaticQueries;
 use crate::bert::Bert;
 use crate::checkpoint::Bucket;
@@ -48,6 +49,19 @@ pub struct Report {
     pub static_queries: Option<Scores>,
 }
 
+impl fmt::Display for Report {
+    /// nDCG@10 in hundredths: `codes 75.5, dense 80.2, static queries 78.6`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |scores: &Scores| scores.ndcg_at_10 * 100.0;
+        let (codes, dense) = (of(&self.codes), of(&self.dense));
+        write!(f, "codes {codes:.1}, dense {dense:.1}")?;
+        match &self.static_queries {
+            Some(scores) => write!(f, ", static queries {:.1}", of(scores)),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What can be measured: a network with its heads.
 pub struct Measured<'a> {
     /// The network.
@@ -77,7 +91,7 @@ impl Measured<'_> {
     ///
     /// # Errors
     /// When a text cannot be encoded.
-    pub fn report(&self, sets: &[HeldOut]) -> Result<BTreeMap<String, Report>> {
+    pub fn report(&self, sets: &[HeldOutSet]) -> Result<BTreeMap<String, Report>> {
         let mut reports = BTreeMap::new();
         for set in sets {
             reports.insert(set.name.clone(), self.report_set(set)?);
@@ -89,7 +103,7 @@ impl Measured<'_> {
         Ok(reports)
     }
 
-    fn report_set(&self, set: &HeldOut) -> Result<Report> {
+    fn report_set(&self, set: &HeldOutSet) -> Result<Report> {
         let passages = self.encode(&set.passages, self.passage_k)?;
         let queries = self.encode(&set.queries, usize::MAX)?;
         let mut total = vec![vec![0.0; set.passages.len()]; set.queries.len()];
@@ -218,7 +232,7 @@ pub(crate) fn dense_scores(
 /// Cosines of the sums of queries' rows and of passages' vectors minus their mean, by query.
 fn static_scores(
     rows: &StaticQueries,
-    set: &HeldOut,
+    set: &HeldOutSet,
     passages: &[Vec<f32>],
     device: &Device,
 ) -> Result<Vec<Vec<f64>>> {

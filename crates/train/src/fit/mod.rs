@@ -16,7 +16,6 @@ pub mod recipe;
 pub mod settings;
 pub mod static_queries;
 pub mod trainer;
-pub mod vocabulary;
 pub mod words;
 
 use std::path::{Path, PathBuf};
@@ -28,20 +27,21 @@ use serde_json::json;
 
 use crate::base::Base;
 use crate::bert::Bert;
-use crate::checkpoint::{Checkpoint, State};
+use crate::checkpoint::{Bucket, Checkpoint, State};
 use crate::collection::{Collection, check_names};
 use crate::device::is_full;
 use crate::init::{random_head, whitened_head};
 use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
+use crate::resume::differences;
 use crate::sample::{mixed_texts, token_vectors};
+use crate::vocabulary::Vocabulary;
 use crate::wta::{Head, weight_mask};
 use data::{Data, PairBatch};
 use paraphrase::Paraphraser;
 use settings::{Heads, Precision, Settings};
 use static_queries::StaticRows;
 use trainer::{StepReport, Trainer};
-use vocabulary::Vocabulary;
 use words::Words;
 
 /// Arguments of `siskin-train fit`.
@@ -97,6 +97,13 @@ pub fn run(args: &Args) -> Result<()> {
     let device = crate::device::automatic()?;
     let base = Base::open(&args.base, &device)?;
     args.settings.check(&base.config)?;
+    ensure!(
+        args.settings.static_queries == 0.0
+            || args.rows.is_some()
+            || args.from.is_some()
+            || args.resume,
+        "--static-queries, which --recipe table sets, needs the rows of an encoder: give --rows"
+    );
     check_names(&args.pairs)?;
     let collections: Vec<Collection> = args
         .pairs
@@ -248,7 +255,9 @@ fn resumed(args: &Args, base: &Base, device: &Device) -> Result<Checkpoint> {
     let begun = &checkpoint.state.config;
     ensure!(
         *begun == asked,
-        "resume with the same settings: it was begun with {begun}"
+        "resume with the same settings: {} was begun with {}",
+        args.out.display(),
+        differences(begun, &asked)
     );
     Ok(checkpoint)
 }
@@ -271,8 +280,9 @@ fn begun_from(
     let buckets = &checkpoint.state.buckets;
     ensure!(
         *buckets == settings.buckets,
-        "{} has the buckets {buckets:?}: give the same, or --new-heads",
-        folder.display()
+        "{} has the buckets {}: give the same, or --new-heads",
+        folder.display(),
+        written(buckets)
     );
     if !args.new_heads {
         check_masks(&checkpoint.state, settings)?;
@@ -285,6 +295,12 @@ fn begun_from(
     checkpoint.state.config = serde_json::to_value(settings)?;
     checkpoint.optimizer = None;
     Ok(checkpoint)
+}
+
+/// Buckets as the command line has them.
+fn written(buckets: &[Bucket]) -> String {
+    let written = buckets.iter().map(Bucket::to_string);
+    written.collect::<Vec<_>>().join(" ")
 }
 
 /// Refuses masks of absent weights that are not those that the heads were made with: what one leaves, the other takes.
@@ -391,7 +407,7 @@ fn train(mut trainer: Trainer, texts: &Texts<'_>, args: &Args, mut metrics: Metr
     if trainer.step() == 0 {
         // Heads may have taken minutes: a run that is killed before its first steps are kept begins with these.
         trainer.checkpoint()?.save(&args.out)?;
-        metrics.write(&held_out_line(&trainer, data)?)?;
+        measure(&trainer, data, &mut metrics, &progress)?;
     }
     let batches = data.batches(settings.batch_pairs, settings.seed);
     for batch in batches.skip(trainer.step()).take(end - trainer.step()) {
@@ -403,14 +419,34 @@ fn train(mut trainer: Trainer, texts: &Texts<'_>, args: &Args, mut metrics: Metr
         progress.inc(1);
         if trainer.step() == settings.steps || trainer.step().is_multiple_of(settings.measure_every)
         {
-            metrics.write(&held_out_line(&trainer, data)?)?;
+            measure(&trainer, data, &mut metrics, &progress)?;
         }
         if trainer.step() == end || trainer.step().is_multiple_of(settings.checkpoint_every) {
             trainer.checkpoint()?.save(&args.out)?;
+            if progress.is_hidden() {
+                // No terminal to draw a bar on: a log shall tell how far the run is.
+                let (step, steps) = (trainer.step(), settings.steps);
+                eprintln!("step {step} of {steps}: loss {:.4}, kept", report.loss);
+            }
         }
     }
     progress.abandon();
     Ok(())
+}
+
+/// Ranks what is held out, and says and writes down how well.
+fn measure(
+    trainer: &Trainer,
+    data: &Data,
+    metrics: &mut Metrics,
+    progress: &ProgressBar,
+) -> Result<()> {
+    let scores = trainer.measure(&data.held_out)?;
+    let step = trainer.step();
+    if let Some(mean) = scores.get("mean") {
+        progress.suspend(|| eprintln!("step {step}, held-out nDCG@10: {mean}"));
+    }
+    metrics.write(&json!({ "step": step, "held_out": scores }))
 }
 
 /// Where a run that cannot go on stands.
@@ -438,11 +474,6 @@ fn step_line(step: usize, report: &StepReport) -> serde_json::Value {
         "gradient_norm": report.gradient_norm,
         "schedule": report.schedule,
     })
-}
-
-fn held_out_line(trainer: &Trainer, data: &Data) -> Result<serde_json::Value> {
-    let scores = trainer.measure(&data.held_out)?;
-    Ok(json!({ "step": trainer.step(), "held_out": scores }))
 }
 
 #[cfg(test)]

@@ -11,9 +11,9 @@ use siskin_core::container::sha256_hex;
 
 use super::data::PairBatch;
 use super::static_queries::StaticRows;
-use super::vocabulary::Vocabulary;
 use crate::random::Random;
 use crate::tokenize::Tokenizer;
+use crate::vocabulary::Vocabulary;
 
 /// Letters that a word has at least: shorter ones have no near words worth the name.
 const FEWEST_LETTERS: usize = 4;

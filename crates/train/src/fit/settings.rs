@@ -59,6 +59,10 @@ pub enum Rarity {
     Learned,
 }
 
+/// Dimensions of a bucket at most, more than ten times the paper's: what asks for more is mistyped, and would ask for
+/// memory that no machine has.
+const MOST_DIMENSIONS: usize = 1 << 20;
+
 /// Which pairs meet in a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -248,13 +252,16 @@ impl Settings {
             let last = base.num_hidden_layers;
             ensure!(
                 bucket.layer <= last,
-                "layer {} of a network of {last}",
-                bucket.layer
+                "--buckets {bucket}: the network has the layers 0 to {last}"
+            );
+            ensure!(
+                bucket.n <= MOST_DIMENSIONS,
+                "--buckets {bucket}: {} dimensions are more than {MOST_DIMENSIONS}",
+                bucket.n
             );
             ensure!(
                 (1..=bucket.n).contains(&bucket.k),
-                "{} winners of {}",
-                bucket.k,
+                "--buckets {bucket}: a token has 1 to {} winners",
                 bucket.n
             );
         }

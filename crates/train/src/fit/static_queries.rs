@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor, Var};
 
 use crate::base::Base;
+use crate::manifest::Manifest;
 use crate::rows::read_static_rows;
 
 /// Names of the tensors in a checkpoint.
@@ -32,18 +33,14 @@ impl StaticRows {
     /// # Errors
     /// When its files cannot be read, or it has no rows for the vocabulary and width of `base`.
     pub fn of_encoder(folder: &Path, base: &Base, device: &Device) -> Result<Self> {
-        let path = folder.join("encoder.json");
-        let cannot = || format!("cannot read {}", path.display());
-        let manifest = std::fs::read(&path).with_context(cannot)?;
-        let manifest: serde_json::Value = serde_json::from_slice(&manifest).with_context(cannot)?;
-        let mean = manifest.get(MEAN).cloned().unwrap_or_default();
-        let mean: Vec<f32> = serde_json::from_value(mean).with_context(cannot)?;
-        let dim = mean.len();
+        let Manifest {
+            dim, query_mean, ..
+        } = Manifest::read(folder)?;
         let rows = read_static_rows(&folder.join("rows.safetensors"), dim)?;
         let pieces = rows.len() / dim;
         let rows = Self {
             rows: Tensor::from_vec(rows, (pieces, dim), device)?,
-            query_mean: Tensor::from_vec(mean, dim, device)?,
+            query_mean: Tensor::from_vec(query_mean, dim, device)?,
         };
         rows.check(base.config.vocab_size, base.config.output_width())?;
         Ok(rows)

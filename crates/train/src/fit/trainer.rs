@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor, Var};
 
-use super::data::{HeldOut, PairBatch};
+use super::data::{HeldOutSet, PairBatch};
 use super::head::{HeadVariables, Tokens};
 use super::held_out::{Measured, Report};
 use super::objective::{Loss, joined};
@@ -341,7 +341,7 @@ impl Trainer {
     ///
     /// # Errors
     /// When a text cannot be encoded.
-    pub fn measure(&self, sets: &[HeldOut]) -> Result<BTreeMap<String, Report>> {
+    pub fn measure(&self, sets: &[HeldOutSet]) -> Result<BTreeMap<String, Report>> {
         let heads = self.frozen_heads()?;
         let measured = Measured {
             bert: &self.bert,

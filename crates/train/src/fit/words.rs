@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use siskin_core::bm25::Bm25;
 
 use super::data::{Data, PairBatch};
-use super::vocabulary::Vocabulary;
+use crate::vocabulary::Vocabulary;
 
 /// An index of words of each collection's training passages, hard negatives among them.
 pub struct Words {

@@ -8,6 +8,7 @@ use candle_core::{Device, Tensor};
 use rayon::prelude::*;
 use siskin_core::bm25::Bm25;
 use siskin_core::encoded::Encode as _;
+use siskin_core::manifest::Ranking;
 use siskin_core::rows::PassagePooling;
 use siskin_encoder::{Encoder, passage_pool, span_pool};
 
@@ -18,8 +19,6 @@ use crate::random::Random;
 use crate::rows::progress;
 use crate::rows::vector::mean_row;
 
-/// Pages that have all words of a query, at least, in what a z-score of words supposes (docs/ranking.md).
-const FULL_MATCHES: f64 = 1.5;
 /// Random choices of queries, passages and held-out queries.
 const CHOICE_STREAM: u64 = 4_100_000_000;
 
@@ -189,6 +188,6 @@ fn units(encoder: &Encoder, text: &str, pooling: &PassagePooling) -> Result<Vec<
 /// all words of the query (docs/ranking.md).
 fn by_words(bm25: &Bm25, query: &str) -> Vec<f32> {
     let scores = bm25.scores(query);
-    let share = FULL_MATCHES / scores.len().max(1) as f64;
-    standardised(&scores, bm25.ideal(query) * share.min(0.05).sqrt())
+    let least = Ranking::default().full.least_share(scores.len());
+    standardised(&scores, bm25.ideal(query) * f64::from(least).sqrt())
 }

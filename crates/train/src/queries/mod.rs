@@ -29,6 +29,7 @@ use crate::export::{Rewritten, Student};
 use crate::files::beside;
 use crate::fit::progress_bar;
 use crate::fit::settings::{above_zero, zero_or_more};
+use crate::manifest::Manifest;
 use crate::onnx::read::Written;
 use crate::onnx::{self, Network, Quantization};
 use crate::random::Random;
@@ -125,10 +126,8 @@ pub fn run(args: &Args) -> Result<()> {
     check(args)?;
     let encoder = Encoder::open(&args.encoder)?;
     let base = Base::open(&args.base, &candle_core::Device::Cpu)?;
-    let quantization = match encoder.manifest().quantization {
-        siskin_encoder::Quantization::F32 => Quantization::F32,
-        siskin_encoder::Quantization::Int8 => Quantization::Int8,
-    };
+    let manifest = Manifest::read(&args.encoder)?;
+    let quantization = manifest.quantization;
     check_same_network(&args.encoder, &base, quantization)?;
     let asked = Asked {
         encoder: encoder.id().to_owned(),
@@ -140,7 +139,7 @@ pub fn run(args: &Args) -> Result<()> {
     Work::check(&folder, &asked, args.resume)?;
     let students = args.students.iter().map(|folder| {
         let student = Student::read(folder)?;
-        student.check(&[encoder.id()])?;
+        student.check(&manifest.ids())?;
         Ok(student)
     });
     let students: Vec<Student> = students.collect::<Result<_>>()?;
@@ -156,7 +155,7 @@ pub fn run(args: &Args) -> Result<()> {
         return Ok(());
     };
     let after = rewritten(args, &base, quantization, &tuner, &measured)?;
-    after.put_in_place(encoder.id(), students)?;
+    after.put_in_place(students)?;
     Work::forget(&folder)
 }
 

@@ -21,6 +21,7 @@ use crate::checkpoint::load_tensors;
 use crate::files::{Replacement, finish_replacing, remove_if_there};
 use crate::metrics::Metrics;
 use crate::random::Random;
+use crate::resume::differences;
 
 const TUNED: &str = "tuned.safetensors";
 const STATE: &str = "state.json";
@@ -77,10 +78,18 @@ impl Work {
             asked.encoder
         );
         ensure!(
-            begun == *asked,
-            "resume with the same base model and settings: {} was begun with {}",
+            begun.base == asked.base,
+            "resume with the same --base: {} was begun with another",
+            folder.display()
+        );
+        ensure!(
+            begun.settings == asked.settings,
+            "resume with the same settings: {} was begun with {}",
             folder.display(),
-            serde_json::to_string(&begun)?
+            differences(
+                &serde_json::to_value(&begun.settings)?,
+                &serde_json::to_value(&asked.settings)?
+            )
         );
         Ok(())
     }

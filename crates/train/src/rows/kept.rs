@@ -3,23 +3,21 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use serde_json::{Value, json};
+use anyhow::{Result, ensure};
+use serde_json::json;
 
 use super::network::Network;
 use super::texts::{self, Source};
 use super::{Args, pack};
 use crate::files::write_whole;
+use crate::manifest::Manifest;
 
 /// Writes the rows' file and its report.
 ///
 /// # Errors
 /// When the encoder's files cannot be read, or it is of a network of another width.
 pub fn run(args: &Args, encoder: &Path) -> Result<()> {
-    let manifest = encoder.join("encoder.json");
-    let cannot = || format!("cannot read {}", manifest.display());
-    let manifest = std::fs::read(&manifest).with_context(cannot)?;
-    let manifest: Value = serde_json::from_slice(&manifest).with_context(cannot)?;
+    let manifest = Manifest::read(encoder)?;
     let network = Network::open(args)?;
     ensure!(
         !network.is_trained && network.static_rows.is_none(),
@@ -27,7 +25,7 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
     );
     let dim = network.encoder.dim();
     ensure!(
-        manifest.get("dim") == Some(&json!(dim)),
+        manifest.dim == dim,
         "{} is of another network: its vectors do not have {dim} values",
         encoder.display()
     );
@@ -43,10 +41,10 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
     pack::write_tensors(&tensors, &args.out)?;
     let report = json!({
         "format": 1,
-        "query_mean": manifest.get("query_mean"),
+        "query_mean": manifest.query_mean,
         "heads": network.heads_identity()?,
-        "kept_from": manifest.get("name"),
-        "kept": manifest.pointer("/training/rows"),
+        "kept_from": manifest.name,
+        "kept": manifest.training.get("rows"),
         "seed": args.seed,
         "data": args.texts.iter().map(Source::name).collect::<Vec<_>>(),
         "passages": texts.passages.len(),

@@ -23,9 +23,9 @@ pub mod texts;
 mod unseen;
 pub(crate) mod vector;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 pub(crate) use cache::{VectorCache, fingerprint};
 use encode::TokenVectors;
 pub(crate) use encode::progress;
@@ -79,6 +79,7 @@ pub struct Args {
 /// # Errors
 /// When a file cannot be read or written, or texts are too few.
 pub fn run(args: &Args) -> Result<()> {
+    check_out(&args.out)?;
     if let Some(encoder) = &args.keep {
         return kept::run(args, encoder);
     }
@@ -104,6 +105,25 @@ pub fn run(args: &Args) -> Result<()> {
     pack::write(&file, &args.out)?;
     let report = Report::new(args, network.heads_identity()?, material, cosine, ranking);
     report.write(&args.out.with_extension("json"))
+}
+
+/// Refuses a place where rows or their report cannot lie, before they are made.
+fn check_out(out: &Path) -> Result<()> {
+    let report = out.with_extension("json");
+    ensure!(
+        out.file_name().is_some() && out != report,
+        "--out {}: name a file, such as rows.safetensors; its report goes beside it, with .json",
+        out.display()
+    );
+    for path in [out, &report] {
+        ensure!(
+            !path.is_dir(),
+            "--out {}: {} is a folder: name a file",
+            out.display(),
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Unit mean vectors of the lone pieces: `[pieces, dim]`.

@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<()> {
         (SYNONYMS_FILE, file.as_bytes()),
         ("synonyms", made),
     );
-    rewritten?.put_in_place(encoder.id(), students)
+    rewritten?.put_in_place(students)
 }
 
 /// What a thesaurus says of words that the encoder knows, in some form; of equally near ones those first that stand first

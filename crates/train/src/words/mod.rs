@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<()> {
         "{} words; {left_out} left out, which the vocabulary has whole or cannot build",
         rows.words.len()
     );
-    rewritten(&args.encoder, &rows)?.put_in_place(encoder.id(), students)
+    rewritten(&args.encoder, &rows)?.put_in_place(students)
 }
 
 /// The words of a list in order.

@@ -142,7 +142,11 @@ fn tokenizer() -> serde_json::Value {
 pub fn write_rows(folder: &Path, pieces: usize) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     let dim = config().hidden_size;
-    let manifest = json!({ "query_mean": vec![0.01; dim] });
+    let manifest = json!({
+        "format": 1, "name": "released", "base": "tiny", "licence": "CC0-1.0", "quantization": "int8", "dim": dim,
+        "max_tokens": 16, "buckets": [{ "layer": 2, "n": 24, "k": 2 }], "query_mean": vec![0.01; dim], "files": {},
+        "training": {},
+    });
     std::fs::write(folder.join("encoder.json"), manifest.to_string())?;
     let nibbles: Vec<u8> = (0..pieces as u64)
         .flat_map(|piece| {
@@ -220,18 +224,18 @@ pub fn bench() -> Result<tempfile::TempDir> {
 
 /// Writes into `folder`, which holds `base`, a collection `animals` and an encoder `zoo` of both.
 pub fn write_encoder(folder: &Path) -> Result<()> {
+    write_encoder_of(folder, "2:24:2", "")
+}
+
+/// The same with other buckets, and with options of `export`.
+pub fn write_encoder_of(folder: &Path, buckets: &str, options: &str) -> Result<()> {
     write_collection(&folder.join("animals"), 60)?;
     write_rows(&folder.join("released"), config().vocab_size)?;
-    let manifest = json!({
-        "name": "released", "dim": 8, "buckets": [{ "layer": 2, "n": 24, "k": 2 }],
-        "query_mean": vec![0.01; 8],
-    });
-    std::fs::write(folder.join("released/encoder.json"), manifest.to_string())?;
     let path = |name: &str| folder.join(name).display().to_string();
     let [animals, released, base] = ["animals", "released", "base"].map(path);
     let [checkpoint, rows] = ["zoo.work/checkpoint", "zoo.work/rows.safetensors"].map(path);
     let line = format!(
-        "fit --init-only --base {base} --pairs {animals} --out {checkpoint} --buckets 2:24:2 --sample-tokens 300"
+        "fit --init-only --base {base} --pairs {animals} --out {checkpoint} --buckets {buckets} --sample-tokens 300"
     );
     fit::run(&Fit::try_parse_from(line.split_whitespace())?.args)?;
     let line = format!(
@@ -239,7 +243,7 @@ pub fn write_encoder(folder: &Path) -> Result<()> {
     );
     rows::run(&Rows::try_parse_from(line.split_whitespace())?.args)?;
     let line = format!(
-        "export --base {base} --checkpoint {checkpoint} --rows {rows} --out {}",
+        "export --base {base} --checkpoint {checkpoint} --rows {rows} --out {} {options}",
         path("zoo")
     );
     export::run(&Export::try_parse_from(line.split_whitespace())?.args)

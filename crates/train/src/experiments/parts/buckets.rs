@@ -9,7 +9,8 @@ use super::super::heads::Start;
 use super::super::ranking::Scoring;
 use super::super::result::{Comparison, Section};
 use crate::checkpoint::Bucket;
-use crate::measure::{ByQuery, ideal, ranks};
+use crate::measure::{ideal, ranks};
+use crate::statistics::ByQuery;
 use crate::weighting::{QueryVectors, Tried};
 
 pub(super) const METHOD: &str = "Buckets of whitened samples, no training. First each layer alone with \

@@ -11,11 +11,11 @@ use crate::wta::Head;
 
 pub(super) const METHOD: &str = "Heads from whitened samples with an eighth to four times the \
     reference's dimensions, and 1 to 16 winners a token, once with whole passage codes and once with \
-    the strongest 64 dimensions of each by summed activation.";
+    the strongest {passage_k} dimensions of each by summed activation.";
 
 pub(super) const LARGEST_METHOD: &str = "Heads with ten times the reference's dimensions (the paper's 81,920) \
     from whitened samples and from bare Gaussian rows, as the paper has them, with the reference's winners a \
-    token and with 80, the paper's number; passages whole and cut to the strongest 64 dimensions by summed \
+    token and with 80, the paper's number; passages whole and cut to the strongest {passage_k} dimensions by summed \
     activation.";
 
 const WINNERS: [usize; 5] = [1, 2, 4, 8, 16];

@@ -8,7 +8,7 @@ use super::super::codes::TokenWinners;
 use super::super::heads::{Start, quantized};
 use super::super::result::{Axis, Comparison, Plot, Section, Series, Table};
 use crate::init::whitened_head;
-use crate::measure::ByQuery;
+use crate::statistics::ByQuery;
 use crate::wta::{Head, weight_mask};
 
 pub(super) const STARTS_METHOD: &str = "Heads of the reference's shape that need no gradient step. \

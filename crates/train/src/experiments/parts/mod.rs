@@ -142,9 +142,22 @@ impl Part {
         }
     }
 
-    /// What is done.
+    /// What is done, with the sizes of `settings`.
     #[must_use]
-    pub fn method(self) -> &'static str {
+    pub fn method(self, settings: &Settings) -> String {
+        let sizes = [
+            ("{passage_k}", settings.passage_k),
+            ("{steps}", settings.steps),
+            ("{batch_pairs}", settings.batch_pairs),
+        ];
+        let method = self.method_of_any_size().to_owned();
+        sizes.into_iter().fold(method, |method, (name, size)| {
+            method.replace(name, &size.to_string())
+        })
+    }
+
+    /// What is done, with names of settings in braces.
+    fn method_of_any_size(self) -> &'static str {
         match self {
             Self::NK => grid::METHOD,
             Self::LargestNK => grid::LARGEST_METHOD,

@@ -12,7 +12,7 @@ pub(super) const QUERY_K_METHOD: &str = "The reference's codes, of which queries
 pub(super) const BINARY_METHOD: &str = "The reference's codes scored in four ways of increasing \
     knowledge: the paper's count of shared dimensions (eq. 7), with rarity, with rarity and length, and \
     each with max-pooled activations (eq. 4) or summed ones instead of 1. Float codes divided by their \
-    length are cosines. Passages whole, and cut to 64 dimensions.";
+    length are cosines. Passages whole, and cut to {passage_k} dimensions.";
 
 const QUERY_KS: [usize; 6] = [4, 8, 16, 32, 64, usize::MAX];
 const PASSAGE_KS: [usize; 6] = [8, 16, 32, 64, 128, usize::MAX];

@@ -12,7 +12,7 @@ use super::distributions::Frequencies;
 use crate::wta::Head;
 
 pub(super) const METHOD: &str = "Heads of half the reference's dimensions from whitened samples and from \
-    bare Gaussian rows, trained for 150 steps of 32 pairs as in the part before (InfoNCE and distillation): \
+    bare Gaussian rows, trained for {steps} steps of {batch_pairs} pairs as in the part before (InfoNCE and distillation): \
     as they are; with a balanced duty cycle (`fit --duty-cycle`: dimensions that passages have often are held \
     back by so much activation while winners are chosen, others are helped, in training alone); with dimensions \
     weighted by their rarity in the loss, counted while training or learned (`fit --rarity`). Each is ranked by \

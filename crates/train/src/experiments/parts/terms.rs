@@ -1,13 +1,13 @@
 //! What dimensions mean, by the terms that activate them (UHD-BERT, table 7).
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::super::Lab;
 use super::super::result::{Section, Table};
 use crate::random::Random;
+use crate::vocabulary::Vocabulary;
 
 pub(super) const METHOD: &str = "For each dimension of the reference the word pieces of passages that \
     have it among their winners, all collections together. The share of a piece is its part of the \
@@ -27,7 +27,7 @@ const CHOICE_STREAM: u64 = 7_000;
 type Wins = BTreeMap<u32, HashMap<u32, usize>>;
 
 pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
-    let vocabulary = vocabulary(&lab.base.folder)?;
+    let vocabulary = Vocabulary::open(&lab.base.folder.join("tokenizer.json"))?;
     let wins = wins(lab)?;
     let mut known: Vec<(u32, Vec<(u32, usize)>)> = wins
         .iter()
@@ -104,14 +104,14 @@ fn row(
     kind: &str,
     dimension: u32,
     pieces: &[(u32, usize)],
-    vocabulary: &HashMap<u32, String>,
+    vocabulary: &Vocabulary,
 ) -> Vec<String> {
     let all = total(pieces);
     let shown: Vec<String> = pieces
         .iter()
         .take(PIECES)
         .map(|&(piece, wins)| {
-            let name = vocabulary.get(&piece).map_or("?", String::as_str);
+            let name = vocabulary.piece(piece).unwrap_or("?");
             format!("`{name}` {:.0}", 100.0 * wins as f64 / all.max(1) as f64)
         })
         .collect();
@@ -158,7 +158,7 @@ fn purity(known: &[(u32, Vec<(u32, usize)>)]) -> Table {
 }
 
 /// Frequent words, and over how many dimensions their wins are spread.
-fn senses(wins: &Wins, vocabulary: &HashMap<u32, String>) -> Table {
+fn senses(wins: &Wins, vocabulary: &Vocabulary) -> Table {
     let mut by_piece: HashMap<u32, Vec<(u32, usize)>> = HashMap::new();
     for (&dimension, pieces) in wins {
         for (&piece, &wins) in pieces {
@@ -166,7 +166,7 @@ fn senses(wins: &Wins, vocabulary: &HashMap<u32, String>) -> Table {
         }
     }
     let is_word = |piece: &u32| {
-        let name = vocabulary.get(piece).map_or("", String::as_str);
+        let name = vocabulary.piece(*piece).unwrap_or_default();
         name.len() >= 5 && name.chars().all(char::is_alphabetic)
     };
     let mut words: Vec<(u32, Vec<(u32, usize)>)> = by_piece
@@ -185,7 +185,7 @@ fn senses(wins: &Wins, vocabulary: &HashMap<u32, String>) -> Table {
             2 * before < all
         });
         let half = half.count();
-        let name = vocabulary.get(piece).map_or("?", String::as_str);
+        let name = vocabulary.piece(*piece).unwrap_or("?");
         vec![
             format!("`{name}`"),
             all.to_string(),
@@ -201,20 +201,6 @@ fn senses(wins: &Wins, vocabulary: &HashMap<u32, String>) -> Table {
         columns: columns.map(str::to_owned).to_vec(),
         rows: words.iter().take(2 * SHOWN).map(row).collect(),
     }
-}
-
-/// Word pieces by their number, from `tokenizer.json`.
-fn vocabulary(base: &Path) -> Result<HashMap<u32, String>> {
-    let path = base.join("tokenizer.json");
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    let tokenizer: serde_json::Value = serde_json::from_str(&text)?;
-    let pieces = tokenizer["model"]["vocab"].as_object();
-    let pieces = pieces.with_context(|| format!("{} has no vocabulary", path.display()))?;
-    let entry = |(piece, id): (&String, &serde_json::Value)| {
-        Some((u32::try_from(id.as_u64()?).ok()?, piece.clone()))
-    };
-    Ok(pieces.iter().filter_map(entry).collect())
 }
 
 #[cfg(test)]
@@ -234,7 +220,7 @@ mod tests {
             (2, HashMap::from([(9, 3)])),
             (3, HashMap::from([(9, 1)])),
         ]);
-        let table = senses(&wins, &HashMap::from([(9, "state".to_owned())]));
+        let table = senses(&wins, &Vocabulary::of([(9, "state")]));
         assert_eq!(
             table.rows,
             [["`state`", "8", "3", "1"].map(str::to_owned).to_vec()]

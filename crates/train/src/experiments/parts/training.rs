@@ -9,17 +9,18 @@ use super::super::ranking::Scoring;
 use super::super::result::{Axis, Comparison, Plot, Section, Series};
 use super::super::short_training::{Pairs, settings};
 use crate::checkpoint::Bucket;
-use crate::measure::{ByQuery, ranks};
+use crate::measure::ranks;
+use crate::statistics::ByQuery;
 use crate::wta::Head;
 
-pub(super) const JOINING_METHOD: &str = "Heads trained for 150 steps of 32 pairs on the \
+pub(super) const JOINING_METHOD: &str = "Heads trained for {steps} steps of {batch_pairs} pairs on the \
     training pairs of other collections, the network frozen, with half the reference's dimensions: \
     AdamW, learning rate 3e-4, InfoNCE at temperature 0.05 plus distillation from the dense cosines, or \
     the paper's hinge (eq. 8) at margin 0.2 alone. Two buckets share dimensions and winners and are \
     trained on their mean relevance (joint) or each on its own (separate). These runs are short: they \
     show the direction of the first minutes, not where long training ends.";
 pub(super) const SIZE_METHOD: &str = "The single bucket of the part on joint training, trained for the same number \
-    of steps of 32 pairs on the first so many training pairs, drawn at random from all collections.";
+    of steps of {batch_pairs} pairs on the first so many training pairs, drawn at random from all collections.";
 
 /// Ways to train: name and options of `fit`.
 type Trainings<'a> = &'a [(&'a str, &'a str)];

@@ -31,6 +31,12 @@ impl Vocabulary {
         })
     }
 
+    /// What `piece` says; `None` for a number that is none.
+    #[must_use]
+    pub fn piece(&self, piece: u32) -> Option<&str> {
+        self.texts.get(&piece).map(String::as_str)
+    }
+
     /// Pieces that are words of at least `letters` ASCII letters, in order.
     #[must_use]
     pub fn words(&self, letters: usize) -> Vec<u32> {
@@ -45,9 +51,7 @@ impl Vocabulary {
     /// Whether a piece goes on the word of the piece before it.
     #[must_use]
     pub fn continues(&self, piece: u32) -> bool {
-        self.texts
-            .get(&piece)
-            .is_some_and(|text| text.starts_with("##"))
+        self.piece(piece).is_some_and(|text| text.starts_with("##"))
     }
 
     /// The words of `pieces`, the first and the last (`[CLS]`, `[SEP]`) and what has no piece (`[UNK]`) left out, a space
@@ -57,7 +61,7 @@ impl Vocabulary {
         let content = pieces.get(1..pieces.len().saturating_sub(1));
         let mut text = String::new();
         for piece in content.unwrap_or_default() {
-            let piece = self.texts.get(piece).map_or("", String::as_str);
+            let piece = self.piece(*piece).unwrap_or_default();
             match piece.strip_prefix("##") {
                 Some(rest) => text.push_str(rest),
                 None if piece == "[UNK]" => {}

@@ -1,8 +1,15 @@
 //! Means and paired intervals of rankings.
 
 use crate::fit::held_out::Scores;
-use crate::measure::{BOOTSTRAP_STREAM, ByQuery, RESAMPLES, mean};
 use crate::random::Random;
+
+/// Random stream of the seed that draws queries.
+const BOOTSTRAP_STREAM: u64 = 5_000;
+/// Resamples of the queries for an interval (Efron 1979).
+const RESAMPLES: usize = 1_000;
+
+/// Scores of one ranking by collection and query.
+pub(crate) type ByQuery = Vec<Vec<Scores>>;
 
 /// A value with the interval that holds 95 of 100 resamples of the queries.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -60,6 +67,20 @@ pub fn mean_of_runs(runs: &[ByQuery]) -> ByQuery {
 pub fn by_collection(scores: &ByQuery) -> Vec<f64> {
     let of = |collection: &Vec<Scores>| mean(&vec![collection.clone()]).ndcg_at_10;
     scores.iter().map(of).collect()
+}
+
+/// Mean over collections of the mean over queries.
+pub(crate) fn mean(scores: &ByQuery) -> Scores {
+    let mean_of = |value: &dyn Fn(&Scores) -> f64| {
+        let of_collection = |queries: &Vec<Scores>| {
+            queries.iter().map(value).sum::<f64>() / queries.len().max(1) as f64
+        };
+        scores.iter().map(of_collection).sum::<f64>() / scores.len().max(1) as f64
+    };
+    Scores {
+        ndcg_at_10: mean_of(&|scores| scores.ndcg_at_10),
+        mrr_at_10: mean_of(&|scores| scores.mrr_at_10),
+    }
 }
 
 fn estimate(values: &[Vec<f64>], seed: u64) -> Estimate {
@@ -121,5 +142,16 @@ mod tests {
     fn runs_are_averaged_query_by_query() {
         let runs = [vec![scores(&[0.0, 1.0])], vec![scores(&[1.0, 1.0])]];
         assert_eq!(mean_of_runs(&runs), vec![scores(&[0.5, 1.0])]);
+    }
+
+    #[test]
+    fn an_interval_holds_the_mean_and_narrows_with_more_queries() {
+        let few = vec![scores(&[0.0, 1.0, 0.5, 0.5])];
+        let many = vec![scores(&[0.0, 1.0, 0.5, 0.5].repeat(50))];
+        let width = |of: &ByQuery| quality(of, 1).high - quality(of, 1).low;
+        let Estimate { value, low, high } = quality(&few, 1);
+        assert!(low < value && value < high);
+        assert!(width(&many) < width(&few) / 3.0);
+        assert_eq!(quality(&few, 1), quality(&few, 1));
     }
 }
