@@ -227,7 +227,7 @@ impl EncoderInfo {
             layer: fields.count("layer") as usize,
             n: fields.count("n") as usize,
             k: fields.count("k") as usize,
-            weight: fields.optional("weight", Reading::weight).unwrap_or(1.0),
+            weight: fields.optional("weight", bucket_weight).unwrap_or(1.0),
         };
         Self {
             id: fields.text("id"),
@@ -238,6 +238,15 @@ impl EncoderInfo {
             buckets: fields.objects("buckets").iter().map(bucket).collect(),
         }
     }
+}
+
+/// What a bucket counts: at least 0, and no more than leaves sums finite.
+fn bucket_weight<F: Fields>(fields: &Reading<'_, F>, name: &'static str) -> f32 {
+    let weight = fields.weight(name);
+    if !(0.0..=BucketInfo::MOST_WEIGHT).contains(&weight) {
+        fields.misfit(name);
+    }
+    weight
 }
 
 /// One UHD bucket.
@@ -252,6 +261,11 @@ pub struct BucketInfo {
     /// What it counts beside the other buckets, 0 or more. Default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub weight: f32,
+}
+
+impl BucketInfo {
+    /// The largest weight.
+    pub const MOST_WEIGHT: f32 = 1e6;
 }
 
 impl Default for BucketInfo {

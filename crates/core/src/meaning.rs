@@ -53,6 +53,8 @@ pub(crate) struct Site<'a> {
 
 /// One UHD bucket: rows of pieces against codes of windows.
 struct Overlaps<'a> {
+    /// What the bucket has of all buckets' weight.
+    share: f32,
     rows: &'a [UhdRow],
     bucket: &'a Bucket,
     map: Map,
@@ -69,6 +71,8 @@ pub(crate) struct Parts<'a> {
     /// One row a piece for each of `buckets`.
     pub(crate) uhd_rows: &'a [Vec<UhdRow>],
     pub(crate) buckets: &'a [Bucket],
+    /// What each of them has of their weight.
+    pub(crate) shares: &'a [f32],
     /// Codes of the windows of each page.
     pub(crate) codes: &'a [PageCodes],
     pub(crate) mean_share: f32,
@@ -78,7 +82,8 @@ pub(crate) struct Parts<'a> {
 impl<'a> Site<'a> {
     /// A site; `words` are words of it, and `queries` words that stand together there.
     pub(crate) fn new(parts: &Parts<'a>, words: &[&str], queries: &[Vec<String>]) -> Self {
-        let overlaps = |(rows, bucket): (&'a Vec<UhdRow>, &'a Bucket)| Overlaps {
+        let overlaps = |((rows, bucket), &share): ((&'a Vec<UhdRow>, &'a Bucket), &f32)| Overlaps {
+            share,
             rows,
             bucket,
             map: bucket.map(&[]),
@@ -92,6 +97,7 @@ impl<'a> Site<'a> {
                 .uhd_rows
                 .iter()
                 .zip(parts.buckets)
+                .zip(parts.shares)
                 .map(overlaps)
                 .collect(),
             codes: parts.codes,
@@ -184,7 +190,7 @@ impl<'a> Site<'a> {
         for overlaps in &self.uhd {
             let of_bucket = self.overlap_scores(overlaps, word);
             for (score, overlap) in scores.iter_mut().zip(of_bucket) {
-                *score += UHD_SHARE * overlap / overlaps.deviation;
+                *score += UHD_SHARE * overlaps.share * overlap / overlaps.deviation;
             }
         }
         Meaning {

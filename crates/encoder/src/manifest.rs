@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use siskin_core::container::sha256_hex;
 use siskin_core::fields::{Fields, Reading};
+use siskin_core::manifest::BucketInfo;
 
 use crate::error::{EncoderError, Result};
 
@@ -218,13 +219,14 @@ impl Manifest {
 
     fn check_weights(&self) -> Result<()> {
         let mut weights = self.buckets.iter().map(|bucket| bucket.weight);
-        let is_weight = |weight: f32| weight.is_finite() && weight >= 0.0;
+        let is_weight = |weight: f32| (0.0..=BucketInfo::MOST_WEIGHT).contains(&weight);
         let some_count = self.buckets.is_empty() || weights.clone().any(|weight| weight > 0.0);
         match weights.all(is_weight) && some_count {
             true => Ok(()),
-            false => Err(EncoderError::not_an_encoder(
-                "weights of buckets are 0 or more, and not all 0",
-            )),
+            false => Err(EncoderError::not_an_encoder(format!(
+                "weights of buckets are 0 to {}, and not all 0",
+                BucketInfo::MOST_WEIGHT
+            ))),
         }
     }
 }

@@ -80,9 +80,9 @@ fn impossible_figures_are_refused() {
     assert_says(&error, "query_mean has 1 values, dim is 2");
     let error = open(|manifest| manifest["buckets"][0]["k"] = 9.into());
     assert_says(&error, "a bucket keeps 9 of 8 dimensions");
-    for weight in [-0.5, 0.0, 1e39] {
+    for weight in [-0.5, 0.0, 1e-50, 1e7, 1e39] {
         let error = open(|manifest| manifest["buckets"][0]["weight"] = weight.into());
-        assert_says(&error, "weights of buckets are 0 or more, and not all 0");
+        assert_says(&error, "weights of buckets are 0 to 1000000, and not all 0");
     }
     let error = open(|manifest| manifest["query_mean"][1] = 1e39.into());
     assert_says(&error, "query_mean is not finite");

@@ -17,7 +17,7 @@ use siskin_extract::site;
 use crate::base::Base;
 use crate::checkpoint::Bucket;
 use crate::export::Carried;
-use crate::files::{beside, read_if_there, remove_folder_if_there, write_whole};
+use crate::files::{beside, read_if_there, remove_folder_if_there, remove_if_there, write_whole};
 use crate::fit::settings::Settings;
 use crate::manifest::Manifest;
 use crate::onnx::Quantization;
@@ -33,6 +33,9 @@ const CARRIED_NOTES: [&str; 3] = ["queries", "synonyms", "words"];
 const PAIRS: &str = "pairs";
 /// Folder of the dimensions there.
 const CHECKPOINT: &str = "checkpoint";
+/// The rows there, and their report.
+const ROWS: &str = "rows.safetensors";
+const ROWS_REPORT: &str = "rows.json";
 /// What is read of a collection.
 const COLLECTION_FILES: [&str; 3] = ["corpus.jsonl", "queries.jsonl", "qrels/train.tsv"];
 /// Pairs of a site, at most.
@@ -94,10 +97,10 @@ pub fn run(args: &Args) -> Result<()> {
     let folder = work.join(PAIRS);
     let collections = collections(args, &folder)?;
     let checkpoint = work.join(CHECKPOINT);
-    let rows = work.join("rows.safetensors");
+    let rows = work.join(ROWS);
     fit(args, &manifest.shapes(), &collections, &checkpoint)?;
     // The report is written last.
-    if !rows.with_extension("json").exists() {
+    if !work.join(ROWS_REPORT).exists() {
         rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
     }
     let exported = export::Args {
@@ -167,13 +170,25 @@ fn begin(args: &Args, work: &Path) -> Result<()> {
     if begun.as_ref() == Some(&asked) {
         return Ok(());
     }
+    let made = [PAIRS, CHECKPOINT, ROWS, ROWS_REPORT].map(|name| work.join(name));
+    if begun.is_none()
+        && let Some(foreign) = made.iter().find(|path| path.exists())
+    {
+        bail!(
+            "{} was not made by this command: name another --work",
+            foreign.display()
+        );
+    }
     ensure!(
-        begun.is_none() || !work.join(CHECKPOINT).join("state.json").exists(),
+        !work.join(CHECKPOINT).join("state.json").exists(),
         "{} was begun with other sites, pages, encoder or settings: remove it, or name another --work",
         work.display()
     );
     // No dimensions yet: pairs alone are made again in seconds, so a mistyped command is in nobody's way.
     remove_folder_if_there(&work.join(PAIRS))?;
+    for rows in [ROWS, ROWS_REPORT] {
+        remove_if_there(&work.join(rows))?;
+    }
     write_whole(&path, asked.to_string().as_bytes())
 }
 

@@ -42,7 +42,7 @@ impl Manifest {
     /// That of the encoder in `folder`.
     ///
     /// # Errors
-    /// When it cannot be read or is of another format.
+    /// When it cannot be read, is of another format, or its mean query is not as wide as its vectors.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST_FILE);
         let bytes = std::fs::read(&path);

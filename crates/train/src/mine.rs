@@ -91,35 +91,40 @@ pub fn run(args: &Args) -> Result<()> {
         "--closeness is a share above 0 of the answer's relevance"
     );
     check_names(&args.pairs)?;
+    for folder in &args.pairs {
+        let file = file(&args.out, &name_of(folder)?);
+        ensure!(
+            !file.exists(),
+            "{} is there already: remove it, leave its collection out, or name another --out",
+            file.display()
+        );
+    }
     let model = match (&args.by, &args.base, &args.checkpoint) {
         (Miner::Bm25, ..) => None,
         (Miner::Model, Some(base), Some(checkpoint)) => Some(Model::open(base, checkpoint)?),
         (Miner::Model, ..) => bail!("--by model needs --base and --checkpoint"),
     };
-    for folder in &args.pairs {
-        let file = file(&args.out, &name_of(folder)?);
-        ensure!(
-            !file.exists(),
-            "{} is there already: remove it, or name another --out",
-            file.display()
-        );
-    }
-    std::fs::create_dir_all(&args.out)
-        .with_context(|| format!("cannot make {}", args.out.display()))?;
-    let progress = ProgressBar::new(args.pairs.len() as u64).with_message("collections");
-    for folder in progress.wrap_iter(args.pairs.iter()) {
+    // All are looked at before the first is mined, which may take an hour.
+    let read = |folder: &PathBuf| -> Result<Collection> {
         let collection = Collection::read_and_report(folder)?;
         ensure!(
             !collection.pairs.is_empty(),
             "{} has no training judgments: qrels/train.tsv is missing or empty",
             folder.display()
         );
-        let wanted = Wanted::new(&collection, args);
+        Ok(collection)
+    };
+    let collections = args.pairs.iter().map(read).collect::<Result<Vec<_>>>()?;
+    std::fs::create_dir_all(&args.out)
+        .with_context(|| format!("cannot make {}", args.out.display()))?;
+    let progress = ProgressBar::new(args.pairs.len() as u64).with_message("collections");
+    for collection in progress.wrap_iter(collections.iter()) {
+        let wanted = Wanted::new(collection, args);
         let negatives = match &model {
-            None => by_words(&collection, &wanted, args.keep),
-            Some(model) => model.mine(&collection, &wanted, args)?,
+            None => by_words(collection, &wanted, args.keep),
+            Some(model) => model.mine(collection, &wanted, args)?,
         };
-        write(&args.out, &collection, &negatives)?;
+        write(&args.out, collection, &negatives)?;
         let found: usize = negatives.values().map(Vec::len).sum();
         progress.suspend(|| {
             eprintln!(

@@ -116,6 +116,7 @@ struct Pairs {
 /// # Errors
 /// When a source cannot be read, has no pairs, or a folder cannot be written.
 pub fn run(args: &Args) -> Result<()> {
+    ensure!(args.cap > 0, "--cap 0 leaves no pairs");
     let mut names = HashSet::new();
     for source in &args.sources {
         let name = source_name(source)?;
@@ -536,7 +537,8 @@ mod tests {
                 "no source is called that",
             ),
             (format!("{site}/fish --out {out}"), "cannot read"),
-            (format!("{site} {empty} --out {out}"), "no"),
+            (format!("{site} {empty} --out {out}"), "no HTML in"),
+            (format!("{site} --out {out} --cap 0"), "leaves no pairs"),
         ] {
             let error = format!("{:#}", run(&args(&line)?).unwrap_err());
             assert!(error.contains(words), "{error}");

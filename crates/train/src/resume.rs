@@ -40,7 +40,7 @@ fn options(settings: &Value) -> Vec<(String, String)> {
 }
 
 /// A value as a command line has it.
-fn written(value: &Value) -> String {
+pub(crate) fn written(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(written).collect::<Vec<_>>().join(" "),

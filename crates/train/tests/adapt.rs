@@ -100,6 +100,20 @@ fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
     assert!(error.contains("raise --sample-tokens"), "{error}");
     // Nothing that took time was made: another command may have the folder.
     adapt("few", "--sample-tokens 300")?;
+    let error = format!(
+        "{:#}",
+        adapt("bare", &format!("--texts {}", path("base"))).unwrap_err()
+    );
+    assert!(
+        error.contains("there is no") && error.contains("corpus.jsonl"),
+        "{error}"
+    );
+    assert!(!std::path::Path::new(&path("bare.work")).exists());
+    std::fs::create_dir_all(path("work/pairs/animals"))?;
+    let options = format!("--sample-tokens 300 --work {}", path("work"));
+    let error = format!("{:#}", adapt("other", &options).unwrap_err());
+    assert!(error.contains("not made by this command"), "{error}");
+    assert!(std::path::Path::new(&path("work/pairs/animals")).exists());
     Ok(())
 }
 
@@ -184,7 +198,9 @@ fn buckets_keep_the_weights_that_they_were_exported_with() -> Result<()> {
     for (weights, reason) in [
         ("0.5", "has 1 values, and there are 2 buckets"),
         ("0 0", "are all 0"),
-        ("1 NaN", "must be 0 or more"),
+        ("1 NaN", "must be 0 to 1000000"),
+        ("1 1e39", "must be 0 to 1000000"),
+        ("1e-50 0", "are all 0"),
     ] {
         let written =
             tiny::write_encoder_of(folder, buckets, &format!("--bucket-weights {weights}"));

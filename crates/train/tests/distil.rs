@@ -291,6 +291,7 @@ fn sizes_that_make_no_network_are_refused() -> Result<()> {
         ("--attention-heads 5", "does not divide --width 12"),
         ("--word-width 9", "more than the teacher's 8"),
         ("--layers 0", "1 at least"),
+        ("--feed-forward 99999999", "8192 at most"),
         ("--measure-every 0", "1 at least"),
         ("--held-out 0", "1 at least"),
         ("--held-out 5000", "give more texts"),

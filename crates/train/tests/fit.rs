@@ -590,7 +590,7 @@ fn init_only_writes_heads_alone() -> Result<()> {
 }
 
 #[test]
-fn a_base_model_is_replaced_by_a_whole_one_or_not_at_all() -> Result<()> {
+fn a_base_model_stays_where_another_cannot_be_read() -> Result<()> {
     let bench = Bench::new()?;
     let [from, to] = ["base", "copy"].map(|name| bench.path(name));
     let copy = || {
@@ -603,7 +603,10 @@ fn a_base_model_is_replaced_by_a_whole_one_or_not_at_all() -> Result<()> {
     std::fs::write(from.join("model.safetensors"), "no weights")?;
     assert!(copy().is_err());
     assert_eq!(Base::open(&to, &Device::Cpu)?.id, id);
-    assert!(!bench.path("copy.partial").exists());
+    assert!(!to.join(".partial").exists());
+    std::fs::remove_dir_all(&to)?;
+    assert!(copy().is_err());
+    assert!(!to.exists(), "nothing is left of a first try");
     Ok(())
 }
 
@@ -625,6 +628,10 @@ fn what_cannot_go_on_is_refused_in_words() -> Result<()> {
         "9:24:2: the network has the layers 0 to 2",
     );
     refused("--buckets 2:99999999:2", "more than 1048576");
+    refused(
+        "--buckets 2:24:2 --static-queries 1",
+        "which --recipe table sets, needs the rows of an encoder",
+    );
     let queries = bench.path("animals").join("queries.jsonl");
     let text = std::fs::read_to_string(&queries)?;
     std::fs::write(&queries, text.replace("ant", "bee"))?;

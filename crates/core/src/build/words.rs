@@ -55,6 +55,7 @@ impl<'a> Words<'a> {
             static_rows: &codes.static_rows,
             uhd_rows: &codes.uhd_rows,
             buckets: &codes.buckets,
+            shares: &codes.builder.encoder.bucket_shares(),
             codes: &codes.codes,
             mean_share: codes.builder.options.ranking.mean_share,
             span_share: codes.builder.options.ranking.span_share,

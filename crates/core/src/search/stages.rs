@@ -190,6 +190,7 @@ impl Engine {
         let shares = self.manifest.encoder.bucket_shares();
         for (bucket, (code, share)) in (0u32..).zip(encoded.buckets.iter().zip(shares)) {
             match self.map(bucket) {
+                _ if share == 0.0 => {}
                 Some(map) => scores.push((share, self.overlap(bucket, map, code, wanted)?)),
                 None => wanted.insert(map_of(bucket)),
             }

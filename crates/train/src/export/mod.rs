@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use serde_json::{Value, json};
+use siskin_core::manifest::BucketInfo;
 
 use crate::checkpoint::Bucket;
-use crate::fit::settings::zero_or_more;
 use crate::manifest::{Manifest, WeightedBucket};
 use crate::onnx::{self, Quantization};
 use folder::Folder;
@@ -49,8 +49,8 @@ pub struct Args {
     /// cannot index.
     #[arg(long)]
     pub rows: Option<PathBuf>,
-    /// What each bucket counts beside the others, as `siskin-train measure` finds it [default: 1 for each]. Together they
-    /// count as much as one bucket would.
+    /// What each bucket counts beside the others [default: 1 for each]; together they count as much as one bucket would.
+    /// The weights that `siskin-train measure` prints, of one half of the queries and of the other, are where to begin.
     #[arg(long, num_args = 1.., value_name = "WEIGHT", conflicts_with = "student")]
     pub bucket_weights: Vec<f64>,
     /// Name of the base model for encoder.json [default: all-MiniLM-L6-v2 where it is that, else the hash of its
@@ -194,11 +194,15 @@ fn weighted(buckets: &[Bucket], weights: &[f64]) -> Result<Vec<WeightedBucket>> 
         weights.len(),
         buckets.len()
     );
+    let most = f64::from(BucketInfo::MOST_WEIGHT);
     for weight in weights {
-        zero_or_more("--bucket-weights", *weight)?;
+        ensure!(
+            (0.0..=most).contains(weight),
+            "--bucket-weights {weight}: it must be 0 to {most}"
+        );
     }
     ensure!(
-        weights.is_empty() || weights.iter().any(|weight| *weight > 0.0),
+        weights.is_empty() || weights.iter().any(|weight| *weight as f32 > 0.0),
         "--bucket-weights are all 0: one bucket counts at least"
     );
     let weights = weights.iter().copied().chain(std::iter::repeat(1.0));

@@ -36,15 +36,17 @@ impl Rewritten {
             folder.write(other, &manifest.file(path, other)?)?;
         }
         folder.write(name, bytes)?;
-        let is_same = manifest.sha256(name) == sha256_hex(bytes);
         manifest.files = folder.files().clone();
         if let Some(training) = manifest.training.as_object_mut() {
             training.insert(key.to_owned(), made);
-            if !is_same {
-                training.insert(EARLIER.to_owned(), json!(earlier));
-            }
         }
-        let json = serde_json::to_vec_pretty(&manifest)?;
+        let mut json = serde_json::to_vec_pretty(&manifest)?;
+        if sha256_hex(&json) != manifest.id
+            && let Some(training) = manifest.training.as_object_mut()
+        {
+            training.insert(EARLIER.to_owned(), json!(earlier));
+            json = serde_json::to_vec_pretty(&manifest)?;
+        }
         folder.write(MANIFEST_FILE, &json)?;
         Ok(Self {
             folder,

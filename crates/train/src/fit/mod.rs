@@ -4,7 +4,7 @@
 //! * [`data`]: pairs for training and held-out sets.
 //! * [`trainer`]: one step, checkpoints; `head`: what is trained of a bucket; `objective`: from relevance to a loss.
 //! * [`static_queries`]: the query side that needs no network; [`paraphrase`]: queries in other words.
-//! * [`words`]: BM25 within the loss; [`vocabulary`]: what word pieces say.
+//! * [`words`]: BM25 within the loss.
 //! * [`held_out`]: ranking metrics on pairs that training does not see.
 
 pub mod data;
@@ -27,13 +27,13 @@ use serde_json::json;
 
 use crate::base::Base;
 use crate::bert::Bert;
-use crate::checkpoint::{Bucket, Checkpoint, State};
+use crate::checkpoint::{Checkpoint, State};
 use crate::collection::{Collection, check_names};
 use crate::device::is_full;
 use crate::init::{random_head, whitened_head};
 use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
-use crate::resume::differences;
+use crate::resume::{differences, written};
 use crate::sample::{mixed_texts, token_vectors};
 use crate::vocabulary::Vocabulary;
 use crate::wta::{Head, weight_mask};
@@ -282,7 +282,7 @@ fn begun_from(
         *buckets == settings.buckets,
         "{} has the buckets {}: give the same, or --new-heads",
         folder.display(),
-        written(buckets)
+        written(&serde_json::to_value(buckets)?)
     );
     if !args.new_heads {
         check_masks(&checkpoint.state, settings)?;
@@ -295,12 +295,6 @@ fn begun_from(
     checkpoint.state.config = serde_json::to_value(settings)?;
     checkpoint.optimizer = None;
     Ok(checkpoint)
-}
-
-/// Buckets as the command line has them.
-fn written(buckets: &[Bucket]) -> String {
-    let written = buckets.iter().map(Bucket::to_string);
-    written.collect::<Vec<_>>().join(" ")
 }
 
 /// Refuses masks of absent weights that are not those that the heads were made with: what one leaves, the other takes.

@@ -237,3 +237,26 @@ fn attention(
     };
     (trained, report)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_where_rows_or_their_report_cannot_lie_are_refused() -> Result<()> {
+        let place = tempfile::tempdir()?;
+        let path = |name: &str| place.path().join(name);
+        std::fs::create_dir(path("folder"))?;
+        std::fs::create_dir(path("taken.json"))?;
+        for (name, is_good) in [
+            ("rows.safetensors", true),
+            ("rows", true),
+            ("rows.json", false),
+            ("folder", false),
+            ("taken.safetensors", false),
+        ] {
+            assert_eq!(check_out(&path(name)).is_ok(), is_good, "{name}");
+        }
+        Ok(())
+    }
+}
