@@ -61,7 +61,8 @@ impl Rewritten {
     /// When a student reads queries for another encoder: everything then stands as it was. When a folder cannot be moved or
     /// a student not written, after all else is in place: the same command mends that.
     pub fn put_in_place(self, students: Vec<Student>) -> Result<()> {
-        let ids: Vec<String> = [&[self.id.clone()], self.earlier.as_slice()].concat();
+        let mut ids = self.earlier;
+        ids.push(self.id.clone());
         for student in &students {
             student.check(&ids)?;
         }

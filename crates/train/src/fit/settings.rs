@@ -247,24 +247,7 @@ impl Settings {
     /// # Errors
     /// When a value is out of range or does not fit the base model.
     pub fn check(&self, base: &Config) -> Result<()> {
-        ensure!(!self.buckets.is_empty(), "at least one bucket is needed");
-        for bucket in &self.buckets {
-            let last = base.num_hidden_layers;
-            ensure!(
-                bucket.layer <= last,
-                "--buckets {bucket}: the network has the layers 0 to {last}"
-            );
-            ensure!(
-                bucket.n <= MOST_DIMENSIONS,
-                "--buckets {bucket}: {} dimensions are more than {MOST_DIMENSIONS}",
-                bucket.n
-            );
-            ensure!(
-                (1..=bucket.n).contains(&bucket.k),
-                "--buckets {bucket}: a token has 1 to {} winners",
-                bucket.n
-            );
-        }
+        self.check_buckets(base)?;
         ensure!(
             self.passage_k > 0,
             "--passage-k is 1 at least: codes need a dimension"
@@ -298,6 +281,29 @@ impl Settings {
             zero_or_more(name, value)?;
         }
         self.check_losses()
+    }
+
+    /// Refuses buckets that the network cannot have.
+    fn check_buckets(&self, base: &Config) -> Result<()> {
+        ensure!(!self.buckets.is_empty(), "at least one bucket is needed");
+        for bucket in &self.buckets {
+            let last = base.num_hidden_layers;
+            ensure!(
+                bucket.layer <= last,
+                "--buckets {bucket}: the network has the layers 0 to {last}"
+            );
+            ensure!(
+                bucket.n <= MOST_DIMENSIONS,
+                "--buckets {bucket}: {} dimensions are more than {MOST_DIMENSIONS}",
+                bucket.n
+            );
+            ensure!(
+                (1..=bucket.n).contains(&bucket.k),
+                "--buckets {bucket}: a token has 1 to {} winners",
+                bucket.n
+            );
+        }
+        Ok(())
     }
 
     /// Refuses weights of losses and probabilities that are none.
