@@ -96,6 +96,14 @@ fn a_site_gets_dimensions_of_its_own_and_keeps_the_rest() -> Result<()> {
     std::fs::write(&corpus, before)?;
     adapt("trained", "--sample-tokens 300 --steps 2")?;
     assert!(std::fs::read(path("trained/model.onnx"))? != first);
+    Ok(())
+}
+
+#[test]
+fn a_folder_without_dimensions_is_free_and_what_others_made_is_left() -> Result<()> {
+    let bench = Bench::new()?;
+    let path = |name: &str| bench.path(name);
+    let adapt = |out: &str, options: &str| bench.adapt(out, options);
     let error = format!("{:#}", adapt("few", "--sample-tokens 5").unwrap_err());
     assert!(error.contains("raise --sample-tokens"), "{error}");
     // Nothing that took time was made: another command may have the folder.
