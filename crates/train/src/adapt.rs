@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
 use serde_json::{Value, json};
 use siskin_core::container::sha256_hex;
-use siskin_encoder::{MANIFEST_FILE, QUERIES_FILE, SYNONYMS_FILE};
+use siskin_encoder::{QUERIES_FILE, SYNONYMS_FILE};
 use siskin_extract::site;
 
 use crate::base::Base;
@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<()> {
         args.from.display()
     );
     let carried = carried(&args.from, &manifest, &args.base)?;
-    begin(args, &work)?;
+    begin(args, &manifest.id, &work)?;
     let folder = work.join(PAIRS);
     let collections = collections(args, &folder)?;
     let checkpoint = work.join(CHECKPOINT);
@@ -141,7 +141,7 @@ fn carried(from: &Path, manifest: &Manifest, base: &Path) -> Result<Carried> {
 }
 
 /// Refuses a working folder that was begun with other sites or settings: what lies there would be taken for theirs.
-fn begin(args: &Args, work: &Path) -> Result<()> {
+fn begin(args: &Args, from: &str, work: &Path) -> Result<()> {
     let content = |folder: &PathBuf| Ok((folder.clone(), content(folder)?));
     let sites: Vec<_> = args.sites.iter().map(content).collect::<Result<_>>()?;
     for folder in &args.texts {
@@ -155,7 +155,6 @@ fn begin(args: &Args, work: &Path) -> Result<()> {
         }
     }
     let texts: Vec<_> = args.texts.iter().map(content).collect::<Result<_>>()?;
-    let from = hash_of(&args.from.join(MANIFEST_FILE))?;
     let asked = json!({
         "sites": sites, "from": from, "base": args.base, "texts": texts,
         "steps": args.steps, "sample_tokens": args.sample_tokens, "seed": args.seed,

@@ -85,36 +85,15 @@ pub type Negatives = BTreeMap<usize, Vec<usize>>;
 /// # Errors
 /// When a collection or the checkpoint cannot be read, or a file cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    ensure!(args.keep > 0, "--keep 0 keeps nothing");
-    ensure!(
-        args.closeness > 0.0,
-        "--closeness is a share above 0 of the answer's relevance"
-    );
-    check_names(&args.pairs)?;
-    for folder in &args.pairs {
-        let file = file(&args.out, &name_of(folder)?);
-        ensure!(
-            !file.exists(),
-            "{} is there already: remove it, leave its collection out, or name another --out",
-            file.display()
-        );
-    }
+    check(args)?;
     let model = match (&args.by, &args.base, &args.checkpoint) {
         (Miner::Bm25, ..) => None,
         (Miner::Model, Some(base), Some(checkpoint)) => Some(Model::open(base, checkpoint)?),
         (Miner::Model, ..) => bail!("--by model needs --base and --checkpoint"),
     };
     // All are looked at before the first is mined, which may take an hour.
-    let read = |folder: &PathBuf| -> Result<Collection> {
-        let collection = Collection::read_and_report(folder)?;
-        ensure!(
-            !collection.pairs.is_empty(),
-            "{} has no training judgments: qrels/train.tsv is missing or empty",
-            folder.display()
-        );
-        Ok(collection)
-    };
-    let collections = args.pairs.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let collections = args.pairs.iter().map(|folder| judged(folder));
+    let collections = collections.collect::<Result<Vec<_>>>()?;
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("cannot make {}", args.out.display()))?;
     let progress = ProgressBar::new(args.pairs.len() as u64).with_message("collections");
@@ -135,6 +114,36 @@ pub fn run(args: &Args) -> Result<()> {
         });
     }
     Ok(())
+}
+
+/// Refuses settings that find nothing, and files that are there already.
+fn check(args: &Args) -> Result<()> {
+    ensure!(args.keep > 0, "--keep 0 keeps nothing");
+    ensure!(
+        args.closeness > 0.0,
+        "--closeness is a share above 0 of the answer's relevance"
+    );
+    check_names(&args.pairs)?;
+    for folder in &args.pairs {
+        let file = file(&args.out, &name_of(folder)?);
+        ensure!(
+            !file.exists(),
+            "{} is there already: remove it, leave its collection out, or name another --out",
+            file.display()
+        );
+    }
+    Ok(())
+}
+
+/// The collection in `folder`, which has training judgments.
+fn judged(folder: &Path) -> Result<Collection> {
+    let collection = Collection::read_and_report(folder)?;
+    ensure!(
+        !collection.pairs.is_empty(),
+        "{} has no training judgments: qrels/train.tsv is missing or empty",
+        folder.display()
+    );
+    Ok(collection)
 }
 
 /// The queries to mine for, with their answers: by query, positions of passages.
