@@ -308,7 +308,7 @@ fn code_scores(
     let encoders = Encoders::open(settings, Baseline::Uhd)?;
     let (encoder, cache) = (&encoders.passages, settings.cache.as_deref());
     let encoded = collection::encode(pages, encoder, Pooling::of_site(pages), cache, observer)?;
-    let codes = UhdCodes::new(&encoded, pages);
+    let codes = UhdCodes::new(&encoded, pages, &encoder.info().bucket_shares());
     let bytes = codes.bytes_per_passage();
     observer.remark(&format!("uhd: {bytes:.1} bytes a passage"));
     let queries = encode_queries(&dataset.queries, &encoders.queries)?;

@@ -29,7 +29,7 @@ const TOKEN_K: usize = 75;
 const TOKEN_QUERY_K: usize = 64;
 /// Dimensions of a passage in the bucket of pooled vectors.
 const POOLED_K: usize = 96;
-/// Weight of that bucket, the others' being 1.
+/// Weight of that bucket, the others' together being 1.
 const POOLED_WEIGHT: f32 = 0.35;
 /// Share of the mean over a page's passages in its score; the rest is its best passage's.
 const MEAN_SHARE: f32 = 0.2;
@@ -39,6 +39,8 @@ const MEAN_SHARE: f32 = 0.2;
 pub struct UhdCodes {
     /// The encoder's buckets, then that of pooled vectors.
     buckets: Vec<Bucket>,
+    /// Weight of each.
+    weights: Vec<f32>,
     /// Number of passages.
     passages: usize,
     /// `[pages]`: the passages of each.
@@ -49,17 +51,17 @@ pub struct UhdCodes {
 type Bucket = BTreeMap<u32, Vec<u32>>;
 
 impl UhdCodes {
-    /// The codes of all passages of `pages`, in their order.
+    /// The codes of all passages of `pages`, in their order; `shares`: what the encoder's buckets weigh, together 1.
     #[must_use]
-    pub fn new(encoded: &EncodedPassages, pages: &[Page]) -> Self {
-        let token_buckets = encoded.codes.first().map_or(0, |codes| codes.winners.len());
-        let of_tokens = (0..token_buckets).map(|bucket| token_codes(encoded, bucket));
+    pub fn new(encoded: &EncodedPassages, pages: &[Page], shares: &[f32]) -> Self {
+        let of_tokens = (0..shares.len()).map(|bucket| token_codes(encoded, bucket));
         let of_pooled = pooled_codes(encoded);
         Self {
             buckets: of_tokens
                 .chain([of_pooled])
                 .map(|codes| bucket_of(&codes))
                 .collect(),
+            weights: [shares, &[POOLED_WEIGHT]].concat(),
             passages: encoded.codes.len(),
             passages_of_page: pages.iter().map(|page| page.passages.len()).collect(),
         }
@@ -79,8 +81,9 @@ impl UhdCodes {
     #[must_use]
     pub fn scores(&self, query: &EncodedQuery) -> Vec<f64> {
         let mut overlaps = vec![0.0f32; self.passages];
-        for (bucket, code) in self.buckets.iter().zip(query_codes(query)) {
-            for (dimension, weight) in code {
+        let codes = query_codes(query).zip(&self.weights);
+        for (bucket, (code, &weight)) in self.buckets.iter().zip(codes) {
+            for (dimension, weight) in scaled(code, weight) {
                 let passages = bucket.get(&dimension).map_or(&[][..], Vec::as_slice);
                 let value = weight * rarity(self.passages, passages.len()).sqrt();
                 for &passage in passages {
@@ -137,16 +140,16 @@ fn pooled_codes(encoded: &EncodedPassages) -> Vec<Vec<u32>> {
     encoded.codes.par_iter().map(code).collect()
 }
 
-/// Per bucket the dimensions of a query with what each counts: the mean of their squares is that of the bucket's weight.
+/// Per bucket the dimensions of a query with their activations, those of tokens by their roots.
 fn query_codes(query: &EncodedQuery) -> impl Iterator<Item = Code> {
     let of_tokens = query.buckets.iter().map(|code| {
         let strongest = uhd::strongest(code.iter().copied(), TOKEN_QUERY_K).into_iter();
         let roots =
             strongest.map(|(dimension, activation)| (dimension, activation.max(0.0).sqrt()));
-        scaled(roots.collect(), 1.0)
+        roots.collect()
     });
     let of_pooled = (0..).zip(activations(&query.dense)).collect();
-    of_tokens.chain([scaled(of_pooled, POOLED_WEIGHT)])
+    of_tokens.chain([of_pooled])
 }
 
 /// `code` times the number that makes the mean of its squares that of `weight`.
@@ -250,7 +253,7 @@ mod tests {
                 passage(&[9], vector(2)),
             ],
         };
-        UhdCodes::new(&encoded, pages)
+        UhdCodes::new(&encoded, pages, &[1.0])
     }
 
     fn query(dimension: u32, dense: Vec<f32>) -> EncodedQuery {
@@ -285,6 +288,32 @@ mod tests {
             (together[1] - expected).abs() < 1e-4,
             "{together:?} of {alone:?}"
         );
+    }
+
+    #[test]
+    fn buckets_count_by_their_shares() {
+        let two = |first: u32, second: u32| {
+            let mut passage = passage(&[first], vector(0));
+            let other = self::passage(&[second], Vec::new()).winners;
+            passage.winners.extend(other);
+            passage
+        };
+        let encoded = EncodedPassages {
+            dim: 384,
+            codes: vec![two(7, 9), two(8, 6), two(5, 4)],
+        };
+        let pages = [page(1), page(1), page(1)];
+        let query = EncodedQuery {
+            buckets: vec![vec![(7, 1.0)], vec![(6, 1.0)]],
+            dense: vector(0),
+        };
+        let scores = |shares: [f32; 2]| UhdCodes::new(&encoded, &pages, &shares).scores(&query);
+        let [first, second, third] = scores([1.0, 0.0]).try_into().unwrap();
+        assert!(first > second && (second - third).abs() < 1e-5);
+        let [first, second, third] = scores([0.25, 0.75]).try_into().unwrap();
+        assert!(second > first && first > third, "{first} {second} {third}");
+        let even = scores([0.5, 0.5]);
+        assert!((even[0] - even[1]).abs() < 1e-5, "{even:?}");
     }
 
     #[test]
@@ -350,6 +379,7 @@ mod tests {
             .collect::<Vec<_>>()
             .try_into()
             .unwrap();
+        let (tokens, pooled) = (scaled(tokens, 1.0), scaled(pooled, POOLED_WEIGHT));
         let mean_square =
             |code: &Code| code.iter().map(|(_, x)| x * x).sum::<f32>() / code.len() as f32;
         assert!((mean_square(&tokens) - 1.0).abs() < 1e-4);
