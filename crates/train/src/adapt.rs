@@ -22,7 +22,7 @@ use crate::fit::settings::Settings;
 use crate::manifest::Manifest;
 use crate::onnx::Quantization;
 use crate::rows::texts::Source;
-use crate::{export, fit, pairs, queries, rows};
+use crate::{export, fit, pairs, rows};
 
 /// Files of an encoder that hold for other dimensions, too.
 const CARRIED_FILES: [&str; 2] = [QUERIES_FILE, SYNONYMS_FILE];
@@ -31,6 +31,8 @@ const CARRIED_NOTES: [&str; 3] = ["queries", "synonyms", "words"];
 
 /// Folder of the pairs in the working folder: what is made first.
 const PAIRS: &str = "pairs";
+/// Folder there of a base model with the encoder's network, where training changed that.
+const NETWORK: &str = "network";
 /// Folder of the dimensions there.
 const CHECKPOINT: &str = "checkpoint";
 /// The rows there, and their report.
@@ -51,7 +53,7 @@ pub struct Args {
     /// taken over.
     #[arg(long)]
     pub from: PathBuf,
-    /// Folder of the base model that it was made of.
+    /// Folder of the base model that it was made of. A network that was trained is read back from the encoder.
     #[arg(long)]
     pub base: PathBuf,
     /// The encoder folder to write; it names the encoder.
@@ -92,19 +94,35 @@ pub fn run(args: &Args) -> Result<()> {
         "{} has no buckets to adapt",
         args.from.display()
     );
-    let carried = carried(&args.from, &manifest, &args.base)?;
+    let carried = carried(&args.from, &manifest)?;
+    let base = Base::open(&args.base, &Device::Cpu)?;
+    let trained = base.trained_in(&args.from, &manifest)?;
     begin(args, &manifest.id, &work)?;
+    let base = match trained {
+        Some(weights) => {
+            let folder = work.join(NETWORK);
+            base.write_with(&weights, &folder)?;
+            folder
+        }
+        None => args.base.clone(),
+    };
     let folder = work.join(PAIRS);
     let collections = collections(args, &folder)?;
     let checkpoint = work.join(CHECKPOINT);
     let rows = work.join(ROWS);
-    fit(args, &manifest.shapes(), &collections, &checkpoint)?;
+    fit(args, &base, &manifest.shapes(), &collections, &checkpoint)?;
     // The report is written last.
     if !work.join(ROWS_REPORT).exists() {
-        rows::run(&rows_arguments(args, &collections, &checkpoint, &rows))?;
+        rows::run(&rows_arguments(
+            args,
+            &base,
+            &collections,
+            &checkpoint,
+            &rows,
+        ))?;
     }
     let exported = export::Args {
-        base: Some(args.base.clone()),
+        base: Some(base),
         checkpoint: Some(checkpoint),
         baseline: false,
         student: None,
@@ -126,10 +144,8 @@ pub fn run(args: &Args) -> Result<()> {
 /// What the encoder in `from` with this manifest has that holds for other dimensions, too.
 ///
 /// # Errors
-/// When a file is not what the manifest speaks of, or the encoder's network is not `base`.
-fn carried(from: &Path, manifest: &Manifest, base: &Path) -> Result<Carried> {
-    let base = Base::open(base, &Device::Cpu)?;
-    queries::check_same_network(from, &base, manifest.quantization)?;
+/// When a file is not what the manifest speaks of.
+fn carried(from: &Path, manifest: &Manifest) -> Result<Carried> {
     let is_listed = |name: &&str| manifest.files.contains_key(*name);
     let files = CARRIED_FILES.into_iter().filter(is_listed);
     let files = files.map(|name| Ok((name, manifest.file(from, name)?)));
@@ -169,7 +185,7 @@ fn begin(args: &Args, from: &str, work: &Path) -> Result<()> {
     if begun.as_ref() == Some(&asked) {
         return Ok(());
     }
-    let made = [PAIRS, CHECKPOINT, ROWS, ROWS_REPORT].map(|name| work.join(name));
+    let made = [PAIRS, NETWORK, CHECKPOINT, ROWS, ROWS_REPORT].map(|name| work.join(name));
     if begun.is_none()
         && let Some(foreign) = made.iter().find(|path| path.exists())
     {
@@ -184,7 +200,9 @@ fn begin(args: &Args, from: &str, work: &Path) -> Result<()> {
         work.display()
     );
     // No dimensions yet: pairs alone are made again in seconds, so a mistyped command is in nobody's way.
-    remove_folder_if_there(&work.join(PAIRS))?;
+    for folder in [PAIRS, NETWORK] {
+        remove_folder_if_there(&work.join(folder))?;
+    }
     for rows in [ROWS, ROWS_REPORT] {
         remove_if_there(&work.join(rows))?;
     }
@@ -240,7 +258,13 @@ fn collections(args: &Args, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn fit(args: &Args, buckets: &[Bucket], collections: &[PathBuf], checkpoint: &Path) -> Result<()> {
+fn fit(
+    args: &Args,
+    base: &Path,
+    buckets: &[Bucket],
+    collections: &[PathBuf],
+    checkpoint: &Path,
+) -> Result<()> {
     let is_begun = checkpoint.join("state.json").exists();
     if is_begun && args.steps == 0 {
         return Ok(());
@@ -257,7 +281,7 @@ fn fit(args: &Args, buckets: &[Bucket], collections: &[PathBuf], checkpoint: &Pa
         new_heads: false,
         rows: None,
         synonyms: None,
-        base: args.base.clone(),
+        base: base.to_owned(),
         pairs: collections.to_vec(),
         negatives: Vec::new(),
         out: checkpoint.to_owned(),
@@ -272,6 +296,7 @@ fn fit(args: &Args, buckets: &[Bucket], collections: &[PathBuf], checkpoint: &Pa
 
 fn rows_arguments(
     args: &Args,
+    base: &Path,
     collections: &[PathBuf],
     checkpoint: &Path,
     out: &Path,
@@ -281,7 +306,7 @@ fn rows_arguments(
         limit: usize::MAX,
     };
     rows::Args {
-        base: args.base.clone(),
+        base: base.to_owned(),
         checkpoint: Some(checkpoint.to_owned()),
         keep: Some(args.from.clone()),
         texts: collections.iter().map(source).collect(),

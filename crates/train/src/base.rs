@@ -5,11 +5,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
+use safetensors::serialize;
 use serde::Deserialize;
 use siskin_core::container::sha256_hex;
 
 use crate::bert::{Bert, Config};
+use crate::files::write_whole;
+use crate::manifest::Manifest;
+use crate::onnx::read::Written;
+use crate::onnx::{self, Network, Quantization};
 use crate::tokenize::Tokenizer;
+use crate::vocabulary::Vocabulary;
 
 /// Longest input in word pieces, `[CLS]` and `[SEP]` included.
 pub const MAX_TOKENS: usize = 128;
@@ -66,7 +72,88 @@ impl Base {
     /// # Errors
     /// When `tokenizer.json` is missing or malformed.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
-        Tokenizer::open(&self.folder.join("tokenizer.json"), MAX_TOKENS)
+        Tokenizer::open(&self.tokenizer_file(), MAX_TOKENS)
+    }
+
+    fn tokenizer_file(&self) -> PathBuf {
+        self.folder.join("tokenizer.json")
+    }
+
+    /// The ONNX file of the network with other `weights` and without buckets.
+    ///
+    /// # Errors
+    /// When a weight is missing or has the wrong shape.
+    pub fn onnx(
+        &self,
+        weights: &HashMap<String, Tensor>,
+        quantization: Quantization,
+    ) -> Result<Vec<u8>> {
+        onnx::write(&Network {
+            weights,
+            config: &self.config,
+            buckets: &[],
+            heads: &[],
+            max_tokens: MAX_TOKENS,
+            quantization,
+        })
+    }
+
+    /// The weights of the encoder in `folder` with this manifest, where training changed them: read back from its
+    /// `model.onnx`, rounded as they are there. `None` where its network is this model's as it is.
+    ///
+    /// # Errors
+    /// When the encoder was made of a model of other shapes or word pieces, or a file cannot be read.
+    pub fn trained_in(
+        &self,
+        folder: &Path,
+        manifest: &Manifest,
+    ) -> Result<Option<HashMap<String, Tensor>>> {
+        let other = || {
+            format!(
+                "{} was not made of {}: give the base model that the encoder was exported from",
+                folder.display(),
+                self.folder.display()
+            )
+        };
+        let pieces = Vocabulary::open(&folder.join("tokenizer.json"))?;
+        ensure!(
+            pieces == Vocabulary::open(&self.tokenizer_file())?,
+            "{}; its word pieces are others",
+            other()
+        );
+        let written = Written::read(&manifest.file(folder, "model.onnx")?).with_context(other)?;
+        let own = Written::read(&self.onnx(&self.weights, manifest.quantization)?)?;
+        ensure!(written.layers() == own.layers(), other());
+        let changed = own.floats_that_differ(&written).with_context(other)?;
+        match changed.is_empty() {
+            true => Ok(None),
+            false => written.network(&self.config).map(Some),
+        }
+    }
+
+    /// Writes this model with other `weights` to `folder`, unless it is there; [`Base::open`] reads it.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn write_with(&self, weights: &HashMap<String, Tensor>, folder: &Path) -> Result<()> {
+        // What is written last.
+        let path = folder.join("model.safetensors");
+        if path.exists() {
+            return Ok(());
+        }
+        let positions = weights.get("embeddings.position_embeddings.weight");
+        let config = Config {
+            max_position_embeddings: positions.context("it has no positions")?.dim(0)?,
+            ..self.config.clone()
+        };
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let tokenizer = std::fs::read(self.tokenizer_file())
+            .with_context(|| format!("cannot read {}", self.tokenizer_file().display()))?;
+        write_whole(&folder.join("tokenizer.json"), &tokenizer)?;
+        let config = serde_json::to_string_pretty(&config)?;
+        write_whole(&folder.join("config.json"), config.as_bytes())?;
+        write_whole(&path, &serialize(weights, None)?)
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// The texts of word pieces by id; those that go on a word begin with `##`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vocabulary {
     texts: HashMap<u32, String>,
 }

@@ -159,7 +159,7 @@ impl Student {
     /// A student that has made no step and begins as the one that was exported to `folder`, perhaps for another teacher.
     ///
     /// # Errors
-    /// When that is no student with 8-bit weights, has other shapes than `state` asks for, or reads other word pieces
+    /// When that is no student, has other shapes than `state` asks for, or reads other word pieces
     /// than `teacher`.
     pub fn begin_from(state: State, teacher: &Teacher, folder: &Path) -> Result<Self> {
         let manifest = Manifest::read(folder)?;
@@ -179,8 +179,8 @@ impl Student {
             "--from {shown} reads other word pieces than the teacher"
         );
         let onnx = manifest.file(folder, "model.onnx")?;
-        let unfit = || format!("--from {shown} has no 8-bit weights to begin from");
-        let weights = Written::read(&onnx).and_then(|written| written.student(&config));
+        let unfit = || format!("--from {shown} has no weights to begin from");
+        let weights = Written::read(&onnx).and_then(|written| written.network(&config));
         Ok(Self {
             weights: weights.with_context(unfit)?,
             state: State {

@@ -1,4 +1,4 @@
-//! What an encoder's ONNX file of 8-bit weights holds, read back: its heads, a student's network.
+//! What an encoder's ONNX file holds, read back: its heads, its network.
 
 use std::collections::HashMap;
 
@@ -56,59 +56,85 @@ impl Written {
         Head::new(weight, bias, k)
     }
 
-    /// The weights of a student of the shapes `config`, by the names that BERT and ELECTRA publish. The first segment's
-    /// vector is part of the positions' here, and 0 itself.
+    /// The weights of a network of the shapes `config`, by the names that BERT and ELECTRA publish. The first segment's
+    /// vector is part of the positions' here, and 0 itself; positions are as many as the network reads.
     ///
     /// # Errors
     /// When one is missing.
-    pub fn student(&self, config: &Config) -> Result<HashMap<String, Tensor>> {
-        let head_width = config.hidden_size / config.num_attention_heads.max(1);
-        let mut weights = HashMap::new();
-        let words = (self.tensor("words.table")?).broadcast_mul(&self.tensor("words.scales")?)?;
+    pub fn network(&self, config: &Config) -> Result<HashMap<String, Tensor>> {
         let positions = self.tensor("positions.table")?;
         let segments = positions.narrow(0, 0, 1)?.zeros_like()?;
-        for (name, table) in [
-            ("word", words),
+        let tables = [
+            ("word", self.words()?),
             ("position", positions),
             ("token_type", segments),
-        ] {
-            weights.insert(format!("embeddings.{name}_embeddings.weight"), table);
-        }
+        ];
+        let named = |(name, table)| (format!("embeddings.{name}_embeddings.weight"), table);
+        let mut weights = HashMap::from(tables.map(named));
         let mut insert = |published: &str, [weight, bias]: [Tensor; 2]| {
             weights.insert(format!("{published}.weight"), weight);
             weights.insert(format!("{published}.bias"), bias);
         };
         insert("embeddings.LayerNorm", self.norm("embeddings")?);
-        insert("embeddings_project", self.linear("embeddings.projected")?);
-        for layer in 0..config.num_hidden_layers {
-            let name = format!("layer_{layer}");
-            let published = format!("encoder.layer.{layer}");
-            let [weight, bias] = self.linear(&format!("{name}.query"))?;
-            let query = (head_width as f64).sqrt(); // `write` divides by it
-            let query = [(weight * query)?, (bias * query)?];
-            insert(&format!("{published}.attention.self.query"), query);
-            for (part, of) in [
-                ("key", "attention.self.key"),
-                ("value", "attention.self.value"),
-                ("attention", "attention.output.dense"),
-                ("wide", "intermediate.dense"),
-                ("narrow", "output.dense"),
-            ] {
-                let map = self.linear(&format!("{name}.{part}"))?;
-                insert(&format!("{published}.{of}"), map);
-            }
-            let middle = self.norm(&format!("{name}.middle"))?;
-            insert(&format!("{published}.attention.output.LayerNorm"), middle);
-            insert(&format!("{published}.output.LayerNorm"), self.norm(&name)?);
+        if config.embedding_size.is_some() {
+            insert("embeddings_project", self.linear("embeddings.projected")?);
         }
-        insert("output_project", self.linear("hidden")?);
+        for layer in 0..config.num_hidden_layers {
+            for (part, map) in self.layer(layer, config)? {
+                insert(&format!("encoder.layer.{layer}.{part}"), map);
+            }
+        }
+        if config.output_size.is_some() {
+            insert("output_project", self.linear("hidden")?);
+        }
         Ok(weights)
     }
 
-    /// Weight and bias of an 8-bit linear map.
+    /// A layer's maps and norms, by what is published below its name.
+    fn layer(&self, layer: usize, config: &Config) -> Result<Vec<(&'static str, [Tensor; 2])>> {
+        let name = format!("layer_{layer}");
+        let linear = |part: &str| self.linear(&format!("{name}.{part}"));
+        // `write` calls the last layer's so, unless a map follows it.
+        let is_last = layer + 1 == config.num_hidden_layers && config.output_size.is_none();
+        let output = if is_last { "hidden" } else { name.as_str() };
+        let head_width = config.hidden_size / config.num_attention_heads.max(1);
+        let divisor = (head_width as f64).sqrt(); // `write` divides by it
+        let [weight, bias] = linear("query")?;
+        Ok(vec![
+            (
+                "attention.self.query",
+                [(weight * divisor)?, (bias * divisor)?],
+            ),
+            ("attention.self.key", linear("key")?),
+            ("attention.self.value", linear("value")?),
+            ("attention.output.dense", linear("attention")?),
+            (
+                "attention.output.LayerNorm",
+                self.norm(&format!("{name}.middle"))?,
+            ),
+            ("intermediate.dense", linear("wide")?),
+            ("output.dense", linear("narrow")?),
+            ("output.LayerNorm", self.norm(output)?),
+        ])
+    }
+
+    /// Vectors of word pieces, `[pieces, width]`.
+    fn words(&self) -> Result<Tensor> {
+        let table = self.tensor("words.table")?;
+        match self.constants.contains_key("words.scales") {
+            true => Ok(table.broadcast_mul(&self.tensor("words.scales")?)?),
+            false => Ok(table),
+        }
+    }
+
+    /// Weight and bias of a linear map.
     fn linear(&self, name: &str) -> Result<[Tensor; 2]> {
-        let weight = self.int8_rows(name)?.contiguous()?;
-        Ok([weight, self.tensor(&format!("{name}.bias"))?])
+        let floats = format!("{name}.weight");
+        let weight = match self.constants.contains_key(&floats) {
+            true => self.tensor(&floats)?.t()?,
+            false => self.int8_rows(name)?,
+        };
+        Ok([weight.contiguous()?, self.tensor(&format!("{name}.bias"))?])
     }
 
     /// Weight and bias of a norm.

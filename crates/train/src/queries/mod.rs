@@ -13,11 +13,9 @@ mod material;
 mod tuner;
 mod work;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
-use candle_core::Tensor;
+use anyhow::{Result, ensure};
 use safetensors::serialize;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -30,8 +28,8 @@ use crate::files::beside;
 use crate::fit::progress_bar;
 use crate::fit::settings::{above_zero, zero_or_more};
 use crate::manifest::Manifest;
+use crate::onnx::Quantization;
 use crate::onnx::read::Written;
-use crate::onnx::{self, Network, Quantization};
 use crate::random::Random;
 use material::Material;
 use tuner::{Measured, Report, Tuner};
@@ -42,7 +40,7 @@ use work::{Asked, Work};
 pub struct Args {
     /// Encoder folder, exported; what it has for queries is made anew.
     pub encoder: PathBuf,
-    /// Folder of the base model whose network the encoder has.
+    /// Folder of the base model that the encoder was made of. A network that `fit` trained is read back from the encoder.
     #[arg(long)]
     pub base: PathBuf,
     /// BEIR folders with training judgments.
@@ -120,15 +118,16 @@ const STEPS_STREAM: u64 = 4_000_000_000;
 /// Runs the step; see [`Args`].
 ///
 /// # Errors
-/// When a file cannot be read or written, collections have no training judgments, the encoder's network is not the
-/// base's, the loss is no number, or a student reads queries for another encoder: everything then stands as it was.
+/// When a file cannot be read or written, collections have no training judgments, the encoder was not made of the
+/// base, the loss is no number, or a student reads queries for another encoder: everything then stands as it was.
 pub fn run(args: &Args) -> Result<()> {
     check(args)?;
     let encoder = Encoder::open(&args.encoder)?;
-    let base = Base::open(&args.base, &candle_core::Device::Cpu)?;
+    let mut base = Base::open(&args.base, &candle_core::Device::Cpu)?;
     let manifest = Manifest::read(&args.encoder)?;
-    let quantization = manifest.quantization;
-    check_same_network(&args.encoder, &base, quantization)?;
+    if let Some(trained) = base.trained_in(&args.encoder, &manifest)? {
+        base.weights = trained;
+    }
     let asked = Asked {
         encoder: encoder.id().to_owned(),
         base: base.id.clone(),
@@ -154,7 +153,7 @@ pub fn run(args: &Args) -> Result<()> {
         eprintln!("stopped after step {step}, kept in {folder}: --resume goes on");
         return Ok(());
     };
-    let after = rewritten(args, &base, quantization, &tuner, &measured)?;
+    let after = rewritten(args, &base, manifest.quantization, &tuner, &measured)?;
     after.put_in_place(students)?;
     Work::forget(&folder)
 }
@@ -178,45 +177,6 @@ fn check(args: &Args) -> Result<()> {
     zero_or_more("--keep", settings.keep)?;
     zero_or_more("--dense", settings.dense)?;
     Ok(())
-}
-
-/// Refuses an encoder that was made of another network than `base`, or of one that training changed.
-///
-/// # Errors
-/// When it was, or its network cannot be read.
-pub(crate) fn check_same_network(
-    encoder: &Path,
-    base: &Base,
-    quantization: Quantization,
-) -> Result<()> {
-    let path = encoder.join("model.onnx");
-    let cannot = || format!("cannot read {}", path.display());
-    let written = Written::read(&std::fs::read(&path).with_context(cannot)?)?;
-    let own = Written::read(&network(base, &base.weights, quantization)?)?;
-    let other = own.floats_that_differ(&written);
-    ensure!(
-        other.as_ref().is_ok_and(Vec::is_empty),
-        "{} is not the network of {}: give the base model that the encoder was exported from",
-        path.display(),
-        base.folder.display()
-    );
-    Ok(())
-}
-
-/// The ONNX file of the network without buckets.
-fn network(
-    base: &Base,
-    weights: &HashMap<String, Tensor>,
-    quantization: Quantization,
-) -> Result<Vec<u8>> {
-    onnx::write(&Network {
-        weights,
-        config: &base.config,
-        buckets: &[],
-        heads: &[],
-        max_tokens: crate::base::MAX_TOKENS,
-        quantization,
-    })
 }
 
 /// The loop; returns what was measured of each collection before the first step and after the last, unless
@@ -288,8 +248,8 @@ fn rewritten(
     tuner: &Tuner,
     [before, after]: &[Report; 2],
 ) -> Result<Rewritten> {
-    let untuned = Written::read(&network(base, &base.weights, quantization)?)?;
-    let tuned = Written::read(&network(base, &tuner.weights(), quantization)?)?;
+    let untuned = Written::read(&base.onnx(&base.weights, quantization)?)?;
+    let tuned = Written::read(&base.onnx(&tuner.weights(), quantization)?)?;
     let changed = tuned.floats_that_differ(&untuned)?;
     let bytes = serialize(changed.iter().map(|(name, values)| (name, values)), None)?;
     let made =
