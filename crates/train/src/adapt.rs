@@ -121,23 +121,7 @@ pub fn run(args: &Args) -> Result<()> {
             &rows,
         ))?;
     }
-    let exported = export::Args {
-        base: Some(base),
-        checkpoint: Some(checkpoint),
-        baseline: false,
-        student: None,
-        teacher: None,
-        rows: Some(rows),
-        bucket_weights: manifest
-            .buckets
-            .iter()
-            .map(|bucket| bucket.weight)
-            .collect(),
-        base_name: Some(manifest.base),
-        licence: Some(manifest.licence),
-        quantization: Quantization::Int8,
-        out: args.out.clone(),
-    };
+    let exported = export_arguments(args, &base, &manifest, (&checkpoint, &rows));
     export::run_with(&exported, &carried)
 }
 
@@ -315,5 +299,30 @@ fn rows_arguments(
         pairs: 12_000,
         held_out: 0,
         seed: args.seed,
+    }
+}
+
+fn export_arguments(
+    args: &Args,
+    base: &Path,
+    manifest: &Manifest,
+    (checkpoint, rows): (&Path, &Path),
+) -> export::Args {
+    export::Args {
+        base: Some(base.to_owned()),
+        checkpoint: Some(checkpoint.to_owned()),
+        baseline: false,
+        student: None,
+        teacher: None,
+        rows: Some(rows.to_owned()),
+        bucket_weights: manifest
+            .buckets
+            .iter()
+            .map(|bucket| bucket.weight)
+            .collect(),
+        base_name: Some(manifest.base.clone()),
+        licence: Some(manifest.licence.clone()),
+        quantization: Quantization::Int8,
+        out: args.out.clone(),
     }
 }
