@@ -21,6 +21,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use candle_core::{Device, Tensor};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::base::Base;
 use crate::bert::Bert;
@@ -69,6 +70,25 @@ pub struct State {
     /// How it was made: the settings of `fit`.
     #[serde(default)]
     pub config: serde_json::Value,
+    /// Where it began from another checkpoint (`fit --from`): that one's collections, settings, step and `before`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<serde_json::Value>,
+}
+
+impl State {
+    /// What a run that begins from this one says of it, as [`State::before`].
+    #[must_use]
+    pub fn as_before(&self) -> serde_json::Value {
+        let mut before = json!({
+            "collections": self.collections,
+            "config": self.config,
+            "step": self.step,
+        });
+        if let Some(earlier) = &self.before {
+            before["before"] = earlier.clone();
+        }
+        before
+    }
 }
 
 /// A checkpoint read back.

@@ -245,6 +245,17 @@ fn rows_are_trained_beside_the_network_and_heads_made_anew() -> Result<()> {
     assert!(new.state.rows_trained && !first.state.rows_trained);
     let head = |checkpoint: &Checkpoint| checkpoint.heads[0].weight.to_vec2::<f32>();
     assert_eq!(head(&same)?, head(&first)?);
+    // What trained the network is still told when heads were made anew, and again.
+    let again = format!(
+        "--buckets 2:32:2 --init-only --from {}",
+        bench.path("new").display()
+    );
+    bench.fit("again", &again)?;
+    let told = load("again")?.state.before.unwrap();
+    assert_eq!(told, new.state.as_before());
+    assert_eq!(told["step"], 0);
+    assert_eq!(told["before"]["step"], trained.state.step);
+    assert_eq!(told["before"]["config"], trained.state.config);
     Ok(())
 }
 

@@ -287,6 +287,7 @@ fn begun_from(
     if !args.new_heads {
         check_masks(&checkpoint.state, settings)?;
     }
+    checkpoint.state.before = Some(checkpoint.state.as_before());
     checkpoint.state.step = 0;
     checkpoint.state.base.clone_from(&base.id);
     checkpoint.state.collections.extend(names(collections));
@@ -330,6 +331,7 @@ fn initial(
         pairs: String::new(),
         rows_trained: false,
         config: serde_json::to_value(settings)?,
+        before: None,
     };
     Ok(Checkpoint {
         state,
