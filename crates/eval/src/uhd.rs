@@ -31,8 +31,20 @@ const TOKEN_QUERY_K: usize = 64;
 const POOLED_K: usize = 96;
 /// Weight of that bucket, the others' together being 1.
 const POOLED_WEIGHT: f32 = 0.35;
+/// Of a binary query, the share of the pooled bucket's dimensions that count 1, and as many that count −1.
+const POOLED_QUERY_SHARE: f32 = 160.0 / 512.0;
 /// Share of the mean over a page's passages in its score; the rest is its best passage's.
 const MEAN_SHARE: f32 = 0.2;
+
+/// What a query's dimensions count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryCode {
+    /// What it activates them.
+    Weighted,
+    /// All alike. Of the pooled bucket it has two codes, of what it activates most and of what it activates least;
+    /// overlap with the latter counts against a passage.
+    Binary,
+}
 
 /// Passages by the dimensions of their codes.
 #[derive(Clone, Debug, Default)]
@@ -79,9 +91,9 @@ impl UhdCodes {
 
     /// The score of each page: that of its best passage, with a share of their mean; 0 for a page without passages.
     #[must_use]
-    pub fn scores(&self, query: &EncodedQuery) -> Vec<f64> {
+    pub fn scores(&self, query: &EncodedQuery, kind: QueryCode) -> Vec<f64> {
         let mut overlaps = vec![0.0f32; self.passages];
-        let codes = query_codes(query).zip(&self.weights);
+        let codes = query_codes(query, kind).zip(&self.weights);
         for (bucket, (code, &weight)) in self.buckets.iter().zip(codes) {
             for (dimension, weight) in scaled(code, weight) {
                 let passages = bucket.get(&dimension).map_or(&[][..], Vec::as_slice);
@@ -140,16 +152,33 @@ fn pooled_codes(encoded: &EncodedPassages) -> Vec<Vec<u32>> {
     encoded.codes.par_iter().map(code).collect()
 }
 
-/// Per bucket the dimensions of a query with their activations, those of tokens by their roots.
-fn query_codes(query: &EncodedQuery) -> impl Iterator<Item = Code> {
-    let of_tokens = query.buckets.iter().map(|code| {
+/// Per bucket the dimensions of a query with what they count: weighted, those of tokens the root of their activation.
+fn query_codes(query: &EncodedQuery, kind: QueryCode) -> impl Iterator<Item = Code> {
+    let of_tokens = query.buckets.iter().map(move |code| {
         let strongest = uhd::strongest(code.iter().copied(), TOKEN_QUERY_K).into_iter();
-        let roots =
-            strongest.map(|(dimension, activation)| (dimension, activation.max(0.0).sqrt()));
-        roots.collect()
+        let value = |activation: f32| match kind {
+            QueryCode::Weighted => activation.max(0.0).sqrt(),
+            QueryCode::Binary => 1.0,
+        };
+        let counted = strongest.map(|(dimension, activation)| (dimension, value(activation)));
+        counted.collect()
     });
-    let of_pooled = (0..).zip(activations(&query.dense)).collect();
+    let pooled = activations(&query.dense);
+    let of_pooled = match kind {
+        QueryCode::Weighted => (0..).zip(pooled).collect(),
+        QueryCode::Binary => most_and_least(&pooled),
+    };
     of_tokens.chain([of_pooled])
+}
+
+/// The dimensions that are activated most, each 1, and least, each −1.
+fn most_and_least(activations: &[f32]) -> Code {
+    let count = (activations.len() as f32 * POOLED_QUERY_SHARE) as usize;
+    let most = uhd::cut((0..).zip(activations.iter().copied()), count);
+    let least = uhd::cut((0..).zip(activations.iter().map(|x| -x)), count);
+    let most = most.into_iter().map(|dimension| (dimension, 1.0));
+    let least = least.into_iter().map(|dimension| (dimension, -1.0));
+    most.chain(least).collect()
 }
 
 /// `code` times the number that makes the mean of its squares that of `weight`.
@@ -266,11 +295,14 @@ mod tests {
     #[test]
     fn a_page_has_the_overlap_of_its_best_passage_in_all_buckets() {
         let codes = codes();
-        let [first, second, third] = codes.scores(&query(9, vector(2))).try_into().unwrap();
+        let [first, second, third] = codes
+            .scores(&query(9, vector(2)), QueryCode::Weighted)
+            .try_into()
+            .unwrap();
         assert!(second > first + 0.5, "{second} and {first}");
         assert_eq!(third, 0.0, "a page without passages");
-        let other = codes.scores(&query(8, vector(2)));
-        let neither = codes.scores(&query(7, vector(2)));
+        let other = codes.scores(&query(8, vector(2)), QueryCode::Weighted);
+        let neither = codes.scores(&query(7, vector(2)), QueryCode::Weighted);
         assert!(other[1] < second, "no passage has both");
         assert!(neither[1] < other[1]);
         assert!(neither[0] > first, "its dimension");
@@ -279,8 +311,8 @@ mod tests {
     #[test]
     fn a_share_of_a_pages_score_is_the_mean_of_its_passages() {
         let query = query(9, vector(2));
-        let alone = codes_of(&[page(1), page(1), page(1)]).scores(&query);
-        let together = codes_of(&[page(1), page(2)]).scores(&query);
+        let alone = codes_of(&[page(1), page(1), page(1)]).scores(&query, QueryCode::Weighted);
+        let together = codes_of(&[page(1), page(2)]).scores(&query, QueryCode::Weighted);
         let mean = f64::midpoint(alone[1], alone[2]);
         let share = f64::from(MEAN_SHARE);
         let expected = (1.0 - share) * alone[2].max(alone[1]) + share * mean;
@@ -307,7 +339,9 @@ mod tests {
             buckets: vec![vec![(7, 1.0)], vec![(6, 1.0)]],
             dense: vector(0),
         };
-        let scores = |shares: [f32; 2]| UhdCodes::new(&encoded, &pages, &shares).scores(&query);
+        let scores = |shares: [f32; 2]| {
+            UhdCodes::new(&encoded, &pages, &shares).scores(&query, QueryCode::Weighted)
+        };
         let [first, second, third] = scores([1.0, 0.0]).try_into().unwrap();
         assert!(first > second && (second - third).abs() < 1e-5);
         let [first, second, third] = scores([0.25, 0.75]).try_into().unwrap();
@@ -319,8 +353,32 @@ mod tests {
     #[test]
     fn what_a_query_activates_least_counts_against_a_page() {
         let away = vector(0).iter().map(|x| -x).collect();
-        let scores = codes().scores(&query(98, away));
+        let scores = codes().scores(&query(98, away), QueryCode::Weighted);
         assert!(scores[0] < 0.0 && scores[0] < scores[1], "{scores:?}");
+    }
+
+    #[test]
+    fn a_binary_query_counts_its_dimensions_alike() {
+        let dense = || vector(0);
+        let encoded = EncodedPassages {
+            dim: 384,
+            codes: vec![passage(&[7], dense()), passage(&[8], dense())],
+        };
+        let codes = UhdCodes::new(&encoded, &[page(1), page(1)], &[1.0]);
+        let query = EncodedQuery {
+            buckets: vec![vec![(7, 9.0), (8, 1.0)]],
+            dense: dense(),
+        };
+        let weighted = codes.scores(&query, QueryCode::Weighted);
+        assert!(weighted[0] > weighted[1] + 0.5, "{weighted:?}");
+        let binary = codes.scores(&query, QueryCode::Binary);
+        assert!((binary[0] - binary[1]).abs() < 1e-6, "{binary:?}");
+    }
+
+    #[test]
+    fn a_binary_query_has_what_it_activates_most_and_least() {
+        let code = most_and_least(&[0.1, -3.0, 2.0, 0.0, -0.5, 9.0, 0.3, -9.0]);
+        assert_eq!(code, [(2, 1.0), (5, 1.0), (1, -1.0), (7, -1.0)]);
     }
 
     #[test]
@@ -375,7 +433,7 @@ mod tests {
 
     #[test]
     fn weights_have_the_mean_square_of_their_bucket() {
-        let [tokens, pooled]: [Code; 2] = query_codes(&query(9, vector(2)))
+        let [tokens, pooled]: [Code; 2] = query_codes(&query(9, vector(2)), QueryCode::Weighted)
             .collect::<Vec<_>>()
             .try_into()
             .unwrap();

@@ -37,11 +37,12 @@ impl Observer for Counter {
     }
 }
 
-const ALL_BASELINES: [Baseline; 4] = [
+const ALL_BASELINES: [Baseline; 5] = [
     Baseline::Bm25,
     Baseline::Dense,
     Baseline::Hybrid,
     Baseline::Uhd,
+    Baseline::UhdBinary,
 ];
 
 fn root() -> PathBuf {
@@ -101,12 +102,12 @@ fn a_system_without_its_encoder_is_named() {
         ..Settings::default()
     };
     let uhd = Settings {
-        baselines: vec![Baseline::Uhd],
+        baselines: vec![Baseline::UhdBinary],
         ..Settings::default()
     };
     for (settings, expected) in [
         (full, "full needs an encoder"),
-        (uhd, "uhd needs an encoder"),
+        (uhd, "uhd-binary needs an encoder"),
         (hybrid, "hybrid needs an enc"),
     ] {
         let error = evaluate(&hatchet(), &settings, &Counter::default())
@@ -122,7 +123,10 @@ fn baselines_are_read_by_the_names_that_they_print() {
         assert_eq!(baseline.to_string().parse::<Baseline>().unwrap(), baseline);
     }
     let error = "tfidf".parse::<Baseline>().unwrap_err().to_string();
-    assert!(error.contains("bm25, dense, hybrid and uhd"), "{error}");
+    assert!(
+        error.contains("bm25, dense, hybrid, uhd and uhd-binary"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -144,8 +148,9 @@ fn all_systems_answer_and_a_second_run_takes_its_codes_from_the_cache() {
         .iter()
         .map(|system| system.name.as_str())
         .collect();
-    let all = ["words", "table", "full", "bm25", "dense", "hybrid", "uhd"];
-    assert_eq!(names, all);
+    let modes = ["words", "table", "full"];
+    let baselines = ["bm25", "dense", "hybrid", "uhd", "uhd-binary"];
+    assert_eq!(names, [&modes[..], &baselines].concat());
     for system in &report.systems {
         assert!(system.mean().ndcg_at_10 > 0.6, "{}", report.table());
     }
