@@ -94,9 +94,9 @@ pub struct Settings {
     pub modes: Vec<Mode>,
     /// Baselines, reported after the modes.
     pub baselines: Vec<Baseline>,
-    /// Folder of the encoder whose codes are indexed; needed for `table`, `full` and `uhd`.
+    /// Folder of the encoder whose codes are indexed; needed for `table`, `full` and binary codes.
     pub encoder: Option<PathBuf>,
-    /// Folder of the encoder that reads the queries of `full` and `uhd`; `None` for the one above.
+    /// Folder of the encoder that reads the queries of `full` and of binary codes; `None` for the one above.
     pub query_encoder: Option<PathBuf>,
     /// Folder of the encoder of `dense` and `hybrid`; needed for these.
     pub baseline_encoder: Option<PathBuf>,

@@ -10,6 +10,9 @@
 //!   difference here (their winners: Dasgupta, Stevens and Navlakha, "A neural algorithm for a fundamental computing
 //!   problem", Science 2017). A passage has 96 winners; a query has all dimensions by their activation, so that what it
 //!   activates least counts against a passage. Passages are centred on their mean, queries on that of queries.
+//!
+//! That is a weighted query ([`QueryCode::Weighted`]); a binary one has no activations: its 64 token dimensions count
+//! alike, and of the pooled vector's the 160 that it activates most and the 160 that it activates least.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -39,7 +42,7 @@ const MEAN_SHARE: f32 = 0.2;
 /// What a query's dimensions count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryCode {
-    /// What it activates them.
+    /// What the query activates them, those of tokens the root of it.
     Weighted,
     /// All alike. Of the pooled bucket it has two codes, of what it activates most and of what it activates least;
     /// overlap with the latter counts against a passage.
@@ -174,10 +177,10 @@ fn query_codes(query: &EncodedQuery, kind: QueryCode) -> impl Iterator<Item = Co
 /// The dimensions that are activated most, each 1, and least, each −1.
 fn most_and_least(activations: &[f32]) -> Code {
     let count = (activations.len() as f32 * POOLED_QUERY_SHARE) as usize;
-    let most = uhd::cut((0..).zip(activations.iter().copied()), count);
-    let least = uhd::cut((0..).zip(activations.iter().map(|x| -x)), count);
-    let most = most.into_iter().map(|dimension| (dimension, 1.0));
-    let least = least.into_iter().map(|dimension| (dimension, -1.0));
+    let most = uhd::strongest((0..).zip(activations.iter().copied()), count);
+    let least = uhd::strongest((0..).zip(activations.iter().map(|x| -x)), count);
+    let most = most.into_iter().map(|(dimension, _)| (dimension, 1.0));
+    let least = least.into_iter().map(|(dimension, _)| (dimension, -1.0));
     most.chain(least).collect()
 }
 
@@ -378,7 +381,10 @@ mod tests {
     #[test]
     fn a_binary_query_has_what_it_activates_most_and_least() {
         let code = most_and_least(&[0.1, -3.0, 2.0, 0.0, -0.5, 9.0, 0.3, -9.0]);
-        assert_eq!(code, [(2, 1.0), (5, 1.0), (1, -1.0), (7, -1.0)]);
+        assert_eq!(code, [(5, 1.0), (2, 1.0), (7, -1.0), (1, -1.0)]);
+        // A bucket of 1,024 dimensions has more than a passage's code may have.
+        let wide: Vec<f32> = (0_u16..1024).map(f32::from).collect();
+        assert_eq!(most_and_least(&wide).len(), 640);
     }
 
     #[test]

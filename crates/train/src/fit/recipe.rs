@@ -16,8 +16,8 @@ pub enum Recipe {
     /// For answers without a network: the backbone and a row for each word piece, so that passages come to lie where
     /// sums of rows point; every second query in other words, BM25 in the loss, distillation from the base model,
     /// rows held near where they began. Heads are left alone: sample new ones afterwards, by `--init-only --from
-    /// CHECKPOINT --new-heads`. Needs --rows. 200 steps of 64 pairs helped on sites that they never saw, 500 did not
-    /// help further (docs/training.md).
+    /// CHECKPOINT --new-heads`. Needs --rows. 200 steps of 64 pairs helped where words are the site's
+    /// or swapped by a thesaurus and hurt where people chose others; 500 were no better (docs/training.md).
     Table,
 }
 
