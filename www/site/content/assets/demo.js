@@ -9,13 +9,15 @@ const FOLDER = new URL("/demo/site/", location.href);
 
 /** One search with its column: what it fetches is told by `folder`. */
 class Side {
-  /** When each question was asked, the latest last. */
-  #asked_ms = [];
+  /** When the latest question was asked. */
+  #asked_ms;
+  /** How long it took; unknown until it is answered. */
+  #last_ms;
+  /** Of all questions that were answered. */
+  #answered = 0;
   #took_ms = 0;
   #entries = [];
   #opened;
-  /** Of the latest question that was answered. */
-  #last_ms;
 
   constructor(id, folder, start) {
     this.folder = new URL(folder, FOLDER).href;
@@ -25,17 +27,17 @@ class Side {
 
   /** Asks and shows the answer; a search that could not be opened is opened anew next time. */
   async ask(text) {
-    const begin_ms = performance.now();
-    this.#asked_ms.push(begin_ms);
+    this.#asked_ms = performance.now();
+    this.#last_ms = undefined;
     this.#show("question", "…");
     try {
       this.#opened ??= this.start(this.folder);
       const search = await this.#opened;
       const results = await search(text);
-      const took_ms = performance.now() - begin_ms;
-      this.#took_ms += took_ms;
+      this.#last_ms = performance.now() - this.#asked_ms;
+      this.#took_ms += this.#last_ms;
+      this.#answered += 1;
       this.#list(results);
-      this.#last_ms = took_ms;
       this.#costs();
       return results.length;
     } catch (error) {
@@ -55,11 +57,9 @@ class Side {
   }
 
   #costs() {
-    const since_ms = this.#asked_ms.at(-1);
-    const recent = this.#entries.filter(({ startTime }) => startTime >= since_ms);
-    const count = this.#asked_ms.length;
+    const recent = this.#entries.filter(({ startTime }) => startTime >= this.#asked_ms);
     this.#show("question", `${fetched(recent)}, ${milliseconds(this.#last_ms)}`);
-    const questions = count === 1 ? "1 question" : `${count} questions`;
+    const questions = this.#answered === 1 ? "1 question" : `${this.#answered} questions`;
     const total = `${fetched(this.#entries)}, ${milliseconds(this.#took_ms)}`;
     this.#show("session", `${total} for ${questions}`);
   }
