@@ -242,7 +242,7 @@ pub struct EvalArguments {
     #[arg(long, value_name = "MODES", value_delimiter = ',')]
     pub mode: Vec<Mode>,
     /// Systems to compare with: bm25, dense, hybrid [default: these three, unless --mode is given], or uhd: the
-    /// encoder's binary codes alone, without words; or uhd-binary: the same, with binary codes of queries, too.
+    /// encoder's binary codes alone, without words.
     #[arg(long, value_name = "SYSTEMS", value_delimiter = ',')]
     pub baseline: Vec<Baseline>,
     /// Folder with corpus.jsonl, if DATASET has none.
@@ -251,8 +251,8 @@ pub struct EvalArguments {
     /// Folder with the encoder [default: the one that came with siskin].
     #[arg(long, value_name = "DIR")]
     pub encoder: Option<PathBuf>,
-    /// Folder with the encoder that reads the queries of mode full and baselines uhd and uhd-binary: one that was
-    /// distilled from --encoder [default: as --encoder].
+    /// Folder with the encoder that reads the queries of mode full and baseline uhd: one that was distilled from
+    /// --encoder [default: as --encoder].
     #[arg(long, value_name = "DIR")]
     pub query_encoder: Option<PathBuf>,
     /// Folder with the encoder of the baselines dense and hybrid [default: as --encoder].

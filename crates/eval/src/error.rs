@@ -71,7 +71,7 @@ pub enum Error {
     #[error("cannot index the collection: {0}")]
     Index(siskin_core::error::Error),
     /// A baseline of another name.
-    #[error("there is no baseline {name:?}; choose from bm25, dense, hybrid, uhd and uhd-binary")]
+    #[error("there is no baseline {name:?}; choose from bm25, dense, hybrid and uhd")]
     UnknownBaseline {
         /// The name.
         name: String,

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::metrics::{Metrics, rank};
 use crate::report::{Report, System};
 use crate::site::{Site, SiteEngine, encode_queries};
-use crate::uhd::{QueryCode, UhdCodes};
+use crate::uhd::UhdCodes;
 
 /// A system to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,8 @@ pub enum Baseline {
     Dense,
     /// Both: [`baselines::hybrid`].
     Hybrid,
-    /// Binary codes of the encoder whose passages are indexed, without words: [`UhdCodes`]. A query's dimensions are
-    /// weighted.
+    /// Binary codes of the encoder whose passages are indexed, without words: [`UhdCodes`].
     Uhd,
-    /// The same, a query's dimensions all alike.
-    UhdBinary,
 }
 
 impl Baseline {
@@ -45,16 +42,6 @@ impl Baseline {
     #[must_use]
     pub fn compares_vectors(self) -> bool {
         matches!(self, Self::Dense | Self::Hybrid)
-    }
-
-    /// What a query's dimensions count, if it compares binary codes.
-    #[must_use]
-    pub fn query_code(self) -> Option<QueryCode> {
-        match self {
-            Self::Uhd => Some(QueryCode::Weighted),
-            Self::UhdBinary => Some(QueryCode::Binary),
-            Self::Bm25 | Self::Dense | Self::Hybrid => None,
-        }
     }
 }
 
@@ -65,7 +52,6 @@ impl fmt::Display for Baseline {
             Self::Dense => "dense",
             Self::Hybrid => "hybrid",
             Self::Uhd => "uhd",
-            Self::UhdBinary => "uhd-binary",
         })
     }
 }
@@ -79,7 +65,6 @@ impl FromStr for Baseline {
             "dense" => Ok(Self::Dense),
             "hybrid" => Ok(Self::Hybrid),
             "uhd" => Ok(Self::Uhd),
-            "uhd-binary" => Ok(Self::UhdBinary),
             _ => Err(Error::UnknownBaseline {
                 name: name.to_owned(),
             }),
@@ -94,9 +79,9 @@ pub struct Settings {
     pub modes: Vec<Mode>,
     /// Baselines, reported after the modes.
     pub baselines: Vec<Baseline>,
-    /// Folder of the encoder whose codes are indexed; needed for `table`, `full` and binary codes.
+    /// Folder of the encoder whose codes are indexed; needed for `table`, `full` and `uhd`.
     pub encoder: Option<PathBuf>,
-    /// Folder of the encoder that reads the queries of `full` and of binary codes; `None` for the one above.
+    /// Folder of the encoder that reads the queries of `full` and `uhd`; `None` for the one above.
     pub query_encoder: Option<PathBuf>,
     /// Folder of the encoder of `dense` and `hybrid`; needed for these.
     pub baseline_encoder: Option<PathBuf>,
@@ -258,18 +243,14 @@ fn evaluate_baselines(
         }
         None => Vec::new(),
     };
-    let asks_codes = |baseline: &&Baseline| baseline.query_code().is_some();
-    let asks_codes = settings.baselines.iter().find(asks_codes);
-    let codes =
-        asks_codes.map(|&baseline| Codes::new(dataset, pages, settings, baseline, observer));
-    let codes = codes.transpose()?;
-    let system = |&baseline: &Baseline| {
-        let kind = codes.as_ref().zip(baseline.query_code());
-        let codes = kind.map_or_else(Vec::new, |(codes, kind)| codes.scores(kind));
-        System {
-            name: baseline.to_string(),
-            per_query: baseline_metrics(dataset, baseline, [&words, &dense, &codes]),
-        }
+    let codes = match settings.baselines.contains(&Baseline::Uhd) {
+        true => code_scores(dataset, pages, settings, observer)?,
+        false => Vec::new(),
+    };
+    let scores = [words.as_slice(), &dense, &codes];
+    let system = |&baseline| System {
+        name: Baseline::to_string(&baseline),
+        per_query: baseline_metrics(dataset, baseline, scores),
     };
     Ok(settings.baselines.iter().map(system).collect())
 }
@@ -290,7 +271,7 @@ fn baseline_metrics(
                     .filter(|(_, score)| *score > 0.0),
             ),
             Baseline::Dense => rank(ids(dataset).zip(scores(dense))),
-            Baseline::Uhd | Baseline::UhdBinary => rank(ids(dataset).zip(scores(codes))),
+            Baseline::Uhd => rank(ids(dataset).zip(scores(codes))),
             Baseline::Hybrid => {
                 rank(ids(dataset).zip(baselines::hybrid(&scores(words), &scores(dense))))
             }
@@ -318,37 +299,23 @@ fn dense_scores(
     Ok(vectors.scores_of_all(&queries))
 }
 
-/// Binary codes of all documents, and the queries that ask for them.
-struct Codes {
-    documents: UhdCodes,
-    queries: Vec<EncodedQuery>,
-}
-
-impl Codes {
-    fn new(
-        dataset: &Dataset,
-        pages: &[Page],
-        settings: &Settings,
-        baseline: Baseline,
-        observer: &dyn Observer,
-    ) -> Result<Self> {
-        let encoders = Encoders::open(settings, baseline)?;
-        let (encoder, cache) = (&encoders.passages, settings.cache.as_deref());
-        let encoded = collection::encode(pages, encoder, Pooling::of_site(pages), cache, observer)?;
-        let documents = UhdCodes::new(&encoded, pages, &encoder.info().bucket_shares());
-        let bytes = documents.bytes_per_passage();
-        observer.remark(&format!("uhd: {bytes:.1} bytes a passage"));
-        let queries = encode_queries(&dataset.queries, &encoders.queries)?;
-        Ok(Self { documents, queries })
-    }
-
-    /// `[queries][documents]`.
-    fn scores(&self, kind: QueryCode) -> Vec<Vec<f64>> {
-        let queries = self.queries.par_iter();
-        queries
-            .map(|query| self.documents.scores(query, kind))
-            .collect()
-    }
+fn code_scores(
+    dataset: &Dataset,
+    pages: &[Page],
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Vec<Vec<f64>>> {
+    let encoders = Encoders::open(settings, Baseline::Uhd)?;
+    let (encoder, cache) = (&encoders.passages, settings.cache.as_deref());
+    let encoded = collection::encode(pages, encoder, Pooling::of_site(pages), cache, observer)?;
+    let codes = UhdCodes::new(&encoded, pages, &encoder.info().bucket_shares());
+    let bytes = codes.bytes_per_passage();
+    observer.remark(&format!("uhd: {bytes:.1} bytes a passage"));
+    let queries = encode_queries(&dataset.queries, &encoders.queries)?;
+    Ok(queries
+        .par_iter()
+        .map(|query| codes.scores(query))
+        .collect())
 }
 
 fn ids(dataset: &Dataset) -> impl Iterator<Item = &str> {

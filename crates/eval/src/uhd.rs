@@ -1,18 +1,18 @@
 //! UHD codes alone: pages by the weighted overlap of binary codes (UHD-BERT, eq. 7), no words beside it. A shared
-//! dimension counts by the root of its rarity, by what the query has of it, and by its bucket.
+//! dimension counts by the root of its rarity and by its bucket. A passage has one code in each bucket; a query has
+//! several, cut from the same activations at another k each (the paper's table 4), so that a dimension counts once for
+//! each of them that has it.
 //!
 //! Two kinds of bucket:
 //!
 //! - the encoder's own, whose inputs are token vectors: of a passage the 75 dimensions with the largest
-//!   activation, summed over its tokens, times the root of their rarity; of a query 64, each by the root of its activation;
+//!   activation, summed over its tokens, times the root of their rarity; of a query 64, 32 and 16;
 //! - one on the pooled vector of a text, the same that becomes one-bit codes, of n = 512 at 384 values. It has nothing to
 //!   ship: its rows are those of a Hadamard matrix with random signs, as near to random projections as makes no
 //!   difference here (their winners: Dasgupta, Stevens and Navlakha, "A neural algorithm for a fundamental computing
-//!   problem", Science 2017). A passage has 96 winners; a query has all dimensions by their activation, so that what it
-//!   activates least counts against a passage. Passages are centred on their mean, queries on that of queries.
-//!
-//! That is a weighted query ([`QueryCode::Weighted`]); a binary one has no activations: its 64 token dimensions count
-//! alike, and of the pooled vector's the 160 that it activates most and the 160 that it activates least.
+//!   problem", Science 2017). A passage has 96 winners; a query has four codes of what it activates most, and four of
+//!   what it activates least: overlap with these counts against a passage. Passages are centred on their mean, queries
+//!   on that of queries.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,26 +28,16 @@ use crate::collection::EncodedPassages;
 
 /// Dimensions of a passage in a bucket of token vectors.
 const TOKEN_K: usize = 75;
-/// Dimensions of a query in a bucket of token vectors.
-const TOKEN_QUERY_K: usize = 64;
+/// Dimensions of each of a query's codes in a bucket of token vectors.
+const TOKEN_QUERY_KS: [usize; 3] = [64, 32, 16];
 /// Dimensions of a passage in the bucket of pooled vectors.
 const POOLED_K: usize = 96;
 /// Weight of that bucket, the others' together being 1.
 const POOLED_WEIGHT: f32 = 0.35;
-/// Of a binary query, the share of the pooled bucket's dimensions that count 1, and as many that count −1.
-const POOLED_QUERY_SHARE: f32 = 160.0 / 512.0;
+/// Dimensions of each of a query's codes in that bucket, in sixteenths of all.
+const POOLED_QUERY_SIXTEENTHS: [usize; 4] = [1, 3, 5, 7];
 /// Share of the mean over a page's passages in its score; the rest is its best passage's.
 const MEAN_SHARE: f32 = 0.2;
-
-/// What a query's dimensions count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueryCode {
-    /// What the query activates them, those of tokens the root of it.
-    Weighted,
-    /// All alike. Of the pooled bucket it has two codes, of what it activates most and of what it activates least;
-    /// overlap with the latter counts against a passage.
-    Binary,
-}
 
 /// Passages by the dimensions of their codes.
 #[derive(Clone, Debug, Default)]
@@ -94,9 +84,9 @@ impl UhdCodes {
 
     /// The score of each page: that of its best passage, with a share of their mean; 0 for a page without passages.
     #[must_use]
-    pub fn scores(&self, query: &EncodedQuery, kind: QueryCode) -> Vec<f64> {
+    pub fn scores(&self, query: &EncodedQuery) -> Vec<f64> {
         let mut overlaps = vec![0.0f32; self.passages];
-        let codes = query_codes(query, kind).zip(&self.weights);
+        let codes = query_codes(query).zip(&self.weights);
         for (bucket, (code, &weight)) in self.buckets.iter().zip(codes) {
             for (dimension, weight) in scaled(code, weight) {
                 let passages = bucket.get(&dimension).map_or(&[][..], Vec::as_slice);
@@ -155,33 +145,29 @@ fn pooled_codes(encoded: &EncodedPassages) -> Vec<Vec<u32>> {
     encoded.codes.par_iter().map(code).collect()
 }
 
-/// Per bucket the dimensions of a query with what they count: weighted, those of tokens the root of their activation.
-fn query_codes(query: &EncodedQuery, kind: QueryCode) -> impl Iterator<Item = Code> {
-    let of_tokens = query.buckets.iter().map(move |code| {
-        let strongest = uhd::strongest(code.iter().copied(), TOKEN_QUERY_K).into_iter();
-        let value = |activation: f32| match kind {
-            QueryCode::Weighted => activation.max(0.0).sqrt(),
-            QueryCode::Binary => 1.0,
-        };
-        let counted = strongest.map(|(dimension, activation)| (dimension, value(activation)));
-        counted.collect()
-    });
-    let pooled = activations(&query.dense);
-    let of_pooled = match kind {
-        QueryCode::Weighted => (0..).zip(pooled).collect(),
-        QueryCode::Binary => most_and_least(&pooled),
-    };
-    of_tokens.chain([of_pooled])
+/// Per bucket the dimensions of a query, each with the number of its codes that have it.
+fn query_codes(query: &EncodedQuery) -> impl Iterator<Item = Code> {
+    let of_tokens = query.buckets.iter();
+    let of_tokens = of_tokens.map(|code| overlaid(code.iter().copied(), &TOKEN_QUERY_KS));
+    let activations = activations(&query.dense);
+    let ks = POOLED_QUERY_SIXTEENTHS.map(|share| activations.len() * share / 16);
+    let most = overlaid((0..).zip(activations.iter().copied()), &ks);
+    let least = overlaid((0..).zip(activations.iter().map(|x| -x)), &ks);
+    let against = least
+        .into_iter()
+        .map(|(dimension, count)| (dimension, -count));
+    of_tokens.chain([most.into_iter().chain(against).collect()])
 }
 
-/// The dimensions that are activated most, each 1, and least, each −1.
-fn most_and_least(activations: &[f32]) -> Code {
-    let count = (activations.len() as f32 * POOLED_QUERY_SHARE) as usize;
-    let most = uhd::strongest((0..).zip(activations.iter().copied()), count);
-    let least = uhd::strongest((0..).zip(activations.iter().map(|x| -x)), count);
-    let most = most.into_iter().map(|(dimension, _)| (dimension, 1.0));
-    let least = least.into_iter().map(|(dimension, _)| (dimension, -1.0));
-    most.chain(least).collect()
+/// The binary codes of the `ks` dimensions of largest weight, one on the other: each dimension, that of largest weight
+/// first, with the number of codes that have it.
+fn overlaid(weights: impl Iterator<Item = (u32, f32)>, ks: &[usize]) -> Code {
+    let longest = ks.iter().copied().max().unwrap_or_default();
+    let ranked = uhd::strongest(weights, longest).into_iter().enumerate();
+    let codes_with = |rank: usize| ks.iter().filter(|&&k| rank < k).count();
+    ranked
+        .map(|(rank, (dimension, _))| (dimension, codes_with(rank) as f32))
+        .collect()
 }
 
 /// `code` times the number that makes the mean of its squares that of `weight`.
@@ -298,14 +284,11 @@ mod tests {
     #[test]
     fn a_page_has_the_overlap_of_its_best_passage_in_all_buckets() {
         let codes = codes();
-        let [first, second, third] = codes
-            .scores(&query(9, vector(2)), QueryCode::Weighted)
-            .try_into()
-            .unwrap();
+        let [first, second, third] = codes.scores(&query(9, vector(2))).try_into().unwrap();
         assert!(second > first + 0.5, "{second} and {first}");
         assert_eq!(third, 0.0, "a page without passages");
-        let other = codes.scores(&query(8, vector(2)), QueryCode::Weighted);
-        let neither = codes.scores(&query(7, vector(2)), QueryCode::Weighted);
+        let other = codes.scores(&query(8, vector(2)));
+        let neither = codes.scores(&query(7, vector(2)));
         assert!(other[1] < second, "no passage has both");
         assert!(neither[1] < other[1]);
         assert!(neither[0] > first, "its dimension");
@@ -314,8 +297,8 @@ mod tests {
     #[test]
     fn a_share_of_a_pages_score_is_the_mean_of_its_passages() {
         let query = query(9, vector(2));
-        let alone = codes_of(&[page(1), page(1), page(1)]).scores(&query, QueryCode::Weighted);
-        let together = codes_of(&[page(1), page(2)]).scores(&query, QueryCode::Weighted);
+        let alone = codes_of(&[page(1), page(1), page(1)]).scores(&query);
+        let together = codes_of(&[page(1), page(2)]).scores(&query);
         let mean = f64::midpoint(alone[1], alone[2]);
         let share = f64::from(MEAN_SHARE);
         let expected = (1.0 - share) * alone[2].max(alone[1]) + share * mean;
@@ -342,9 +325,7 @@ mod tests {
             buckets: vec![vec![(7, 1.0)], vec![(6, 1.0)]],
             dense: vector(0),
         };
-        let scores = |shares: [f32; 2]| {
-            UhdCodes::new(&encoded, &pages, &shares).scores(&query, QueryCode::Weighted)
-        };
+        let scores = |shares: [f32; 2]| UhdCodes::new(&encoded, &pages, &shares).scores(&query);
         let [first, second, third] = scores([1.0, 0.0]).try_into().unwrap();
         assert!(first > second && (second - third).abs() < 1e-5);
         let [first, second, third] = scores([0.25, 0.75]).try_into().unwrap();
@@ -356,35 +337,48 @@ mod tests {
     #[test]
     fn what_a_query_activates_least_counts_against_a_page() {
         let away = vector(0).iter().map(|x| -x).collect();
-        let scores = codes().scores(&query(98, away), QueryCode::Weighted);
+        let scores = codes().scores(&query(98, away));
         assert!(scores[0] < 0.0 && scores[0] < scores[1], "{scores:?}");
     }
 
     #[test]
-    fn a_binary_query_counts_its_dimensions_alike() {
-        let dense = || vector(0);
-        let encoded = EncodedPassages {
-            dim: 384,
-            codes: vec![passage(&[7], dense()), passage(&[8], dense())],
+    fn a_querys_activations_only_rank_its_dimensions() {
+        let scores = |activations: [f32; 2]| {
+            let mut query = query(9, vector(2));
+            query.buckets = vec![[7, 8].into_iter().zip(activations).collect()];
+            codes().scores(&query)
         };
-        let codes = UhdCodes::new(&encoded, &[page(1), page(1)], &[1.0]);
-        let query = EncodedQuery {
-            buckets: vec![vec![(7, 9.0), (8, 1.0)]],
-            dense: dense(),
-        };
-        let weighted = codes.scores(&query, QueryCode::Weighted);
-        assert!(weighted[0] > weighted[1] + 0.5, "{weighted:?}");
-        let binary = codes.scores(&query, QueryCode::Binary);
-        assert!((binary[0] - binary[1]).abs() < 1e-6, "{binary:?}");
+        assert_eq!(scores([9.0, 1.0]), scores([3.0, 2.0]));
     }
 
     #[test]
-    fn a_binary_query_has_what_it_activates_most_and_least() {
-        let code = most_and_least(&[0.1, -3.0, 2.0, 0.0, -0.5, 9.0, 0.3, -9.0]);
-        assert_eq!(code, [(5, 1.0), (2, 1.0), (7, -1.0), (1, -1.0)]);
+    fn a_dimension_counts_for_each_code_that_has_it() {
+        let weights = [(5, 0.1), (6, 3.0), (7, 2.0), (8, 0.3)];
+        let code = overlaid(weights.into_iter(), &[3, 1, 2]);
+        assert_eq!(code, [(6, 3.0), (7, 2.0), (8, 1.0)]);
+        assert_eq!(overlaid([].into_iter(), &[3]), []);
+    }
+
+    #[test]
+    fn what_a_query_activates_least_is_its_opposites_most() {
+        let code_of = |vector: Vec<f32>| {
+            let mut code = query_codes(&query(9, vector)).last().unwrap();
+            code.sort_by_key(|(dimension, _)| *dimension);
+            code
+        };
+        let own = code_of(vector(2));
+        let opposite = code_of(vector(2).iter().map(|x| -x).collect());
+        let negated: Code = opposite
+            .into_iter()
+            .map(|(at, count)| (at, -count))
+            .collect();
+        assert_eq!(own, negated);
+        let with = |count: f32| own.iter().filter(|(_, of)| *of == count).count();
+        // Of 512: 32 in all four codes, 64 more in each that is longer.
+        assert_eq!([4.0, 3.0, 2.0, 1.0].map(with), [32, 64, 64, 64]);
+        assert_eq!([-4.0, -3.0, -2.0, -1.0].map(with), [32, 64, 64, 64]);
         // A bucket of 1,024 dimensions has more than a passage's code may have.
-        let wide: Vec<f32> = (0_u16..1024).map(f32::from).collect();
-        assert_eq!(most_and_least(&wide).len(), 640);
+        assert_eq!(code_of(vec![0.5; 600]).len(), 896);
     }
 
     #[test]
@@ -439,7 +433,7 @@ mod tests {
 
     #[test]
     fn weights_have_the_mean_square_of_their_bucket() {
-        let [tokens, pooled]: [Code; 2] = query_codes(&query(9, vector(2)), QueryCode::Weighted)
+        let [tokens, pooled]: [Code; 2] = query_codes(&query(9, vector(2)))
             .collect::<Vec<_>>()
             .try_into()
             .unwrap();
@@ -448,7 +442,7 @@ mod tests {
             |code: &Code| code.iter().map(|(_, x)| x * x).sum::<f32>() / code.len() as f32;
         assert!((mean_square(&tokens) - 1.0).abs() < 1e-4);
         assert!((mean_square(&pooled) - POOLED_WEIGHT * POOLED_WEIGHT).abs() < 1e-4);
-        assert!(tokens[0].1 > tokens[1].1, "by the root of the activation");
+        assert_eq!(tokens[0].1, tokens[1].1, "both are in all codes");
         assert_eq!(scaled(vec![(1, 0.0)], 1.0), [(1, 0.0)]);
     }
 

@@ -37,12 +37,11 @@ impl Observer for Counter {
     }
 }
 
-const ALL_BASELINES: [Baseline; 5] = [
+const ALL_BASELINES: [Baseline; 4] = [
     Baseline::Bm25,
     Baseline::Dense,
     Baseline::Hybrid,
     Baseline::Uhd,
-    Baseline::UhdBinary,
 ];
 
 fn root() -> PathBuf {
@@ -102,12 +101,12 @@ fn a_system_without_its_encoder_is_named() {
         ..Settings::default()
     };
     let uhd = Settings {
-        baselines: vec![Baseline::UhdBinary],
+        baselines: vec![Baseline::Uhd],
         ..Settings::default()
     };
     for (settings, expected) in [
         (full, "full needs an encoder"),
-        (uhd, "uhd-binary needs an encoder"),
+        (uhd, "uhd needs an encoder"),
         (hybrid, "hybrid needs an enc"),
     ] {
         let error = evaluate(&hatchet(), &settings, &Counter::default())
@@ -123,10 +122,7 @@ fn baselines_are_read_by_the_names_that_they_print() {
         assert_eq!(baseline.to_string().parse::<Baseline>().unwrap(), baseline);
     }
     let error = "tfidf".parse::<Baseline>().unwrap_err().to_string();
-    assert!(
-        error.contains("bm25, dense, hybrid, uhd and uhd-binary"),
-        "{error}"
-    );
+    assert!(error.contains("bm25, dense, hybrid and uhd"), "{error}");
 }
 
 #[test]
@@ -148,9 +144,8 @@ fn all_systems_answer_and_a_second_run_takes_its_codes_from_the_cache() {
         .iter()
         .map(|system| system.name.as_str())
         .collect();
-    let modes = ["words", "table", "full"];
-    let baselines = ["bm25", "dense", "hybrid", "uhd", "uhd-binary"];
-    assert_eq!(names, [&modes[..], &baselines].concat());
+    let all = ["words", "table", "full", "bm25", "dense", "hybrid", "uhd"];
+    assert_eq!(names, all);
     for system in &report.systems {
         assert!(system.mean().ndcg_at_10 > 0.6, "{}", report.table());
     }

@@ -43,14 +43,12 @@ fn settings(arguments: &EvalArguments) -> Result<Settings> {
     if modes.is_empty() && baselines.is_empty() {
         (modes, baselines) = (ALL_MODES.to_vec(), ALL_BASELINES.to_vec());
     }
-    let asks_codes = baselines
-        .iter()
-        .any(|baseline| baseline.query_code().is_some());
+    let asks_codes = baselines.contains(&Baseline::Uhd);
     let asks_network = asks_codes || modes.iter().any(|mode| *mode != Mode::Words);
     let asks_vectors = baselines.iter().any(|baseline| baseline.compares_vectors());
     if arguments.query_encoder.is_some() && !modes.contains(&Mode::Full) && !asks_codes {
         bail!(
-            "--query-encoder reads the queries of mode full and baselines uhd and uhd-binary alone: add one of them"
+            "--query-encoder reads the queries of mode full and baseline uhd alone: add one of them"
         );
     }
     let own = arguments.encoder.as_deref();

@@ -56,7 +56,7 @@ fn a_reader_of_queries_that_nothing_asks_is_an_error() {
     for asked in [["--mode", "table"], ["--baseline", "dense"]] {
         let error = eval(asked);
         assert!(
-            error.contains("of mode full and baselines uhd and uhd-binary alone"),
+            error.contains("of mode full and baseline uhd alone"),
             "{error}"
         );
     }
