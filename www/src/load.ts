@@ -49,7 +49,7 @@ export function loadFile(
   const url = addressOf(file, folder);
   return twice(async (attempt) => {
     const response = await request(source, url, attempt === 0 ? "default" : "reload");
-    const bytes = await body(response, url, report);
+    const bytes = await body(response, url, report, file.bytes);
     await verify(bytes, file, url);
     return bytes;
   });
@@ -208,25 +208,37 @@ async function body(
   response: Response,
   url: URL,
   report: Report,
+  expected_bytes?: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    const chunks = await collect(response, report);
-    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+    return await collect(response, report, expected_bytes);
   } catch (error) {
     throw unreachable(url, error);
   }
 }
 
-async function collect(response: Response, report: Report): Promise<Uint8Array<ArrayBuffer>[]> {
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+/** Into one buffer, of the right size from the start where that is known: the network's chunks beside their sum would take
+ * its size twice. */
+async function collect(
+  response: Response,
+  report: Report,
+  expected_bytes = 0,
+): Promise<Uint8Array<ArrayBuffer>> {
+  let bytes = new Uint8Array(expected_bytes);
   const reader = response.body?.getReader();
   let received_bytes = 0;
   for (;;) {
     report(received_bytes);
     const next = await reader?.read();
-    if (next === undefined || next.done) return chunks;
-    chunks.push(next.value);
-    received_bytes += next.value.length;
+    if (next === undefined || next.done) return bytes.subarray(0, received_bytes);
+    const needed_bytes = received_bytes + next.value.length;
+    if (needed_bytes > bytes.length) {
+      const larger = new Uint8Array(Math.max(needed_bytes, 2 * bytes.length));
+      larger.set(bytes.subarray(0, received_bytes));
+      bytes = larger;
+    }
+    bytes.set(next.value, received_bytes);
+    received_bytes = needed_bytes;
   }
 }
 
