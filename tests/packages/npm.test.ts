@@ -174,7 +174,7 @@ test("without the platform's package the error names it and the way out", async 
   }
 });
 
-test("the types fit a project for Node and one for a bundler", () => {
+test("the types fit a project for Node, one for a bundler and an edge worker", () => {
   const modules = join(REPOSITORY, "www/node_modules");
   const consumer = project.path("consumer");
   mkdirSync(consumer);
@@ -185,6 +185,7 @@ test("the types fit a project for Node and one for a bundler", () => {
   for (const [file, options] of [
     ["node.ts", node],
     ["page.ts", { ...bundler, lib: ["es2022", "dom"] }],
+    ["worker.ts", { ...bundler, lib: ["es2022", "webworker"] }],
   ] as const) {
     const compilerOptions = { ...strict, ...options };
     const config = `consumer/tsconfig.${file}.json`;

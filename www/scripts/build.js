@@ -1,10 +1,10 @@
-/** Builds the runtime files that a bundle carries, and the Node entry.
+/** Builds the runtime files that a bundle carries, and the entries of Node and of edge runtimes.
  *
  * SISKIN_WASM_DIR: folder with `search/siskin_web{.js,_bg.wasm}`,
  *   `encoder/siskin_web_encoder{.js,_bg.wasm}` and `tract/siskin_web_tract{.js,_bg.wasm}`, written by
  *   `wasm-bindgen --target web`.
- * SISKIN_DIST_DIR: output folder; what is for Node goes to its sibling `dist-node`, what is for pages
- *   that are bundled to `dist-bundled`. Its `pagefind.js` is no part of a bundle:
+ * SISKIN_DIST_DIR: output folder; what is for Node goes to its sibling `dist-node`, what is for edge runtimes to
+ *   `dist-edge`, what is for pages that are bundled to `dist-bundled`. Its `pagefind.js` is no part of a bundle:
  *   `siskin index --pagefind` puts it beside one.
  */
 import { execFileSync } from "node:child_process";
@@ -28,6 +28,7 @@ const PACKAGE = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const WASM = folder("SISKIN_WASM_DIR");
 const DIST = folder("SISKIN_DIST_DIR");
 const NODE = join(dirname(DIST), "dist-node");
+const EDGE = join(dirname(DIST), "dist-edge");
 const BUNDLED = join(dirname(DIST), "dist-bundled");
 
 /** Of a checksum in an address; as many as in `addressOf` of `src/load.ts`. */
@@ -76,6 +77,25 @@ const handedOver = {
   },
 };
 
+/** For edge runtimes: `siskin-wasm/NAME/code` is the wasm file, imported as it is, and `siskin-wasm/NAME/new` a function
+ * that gives the glue with an instance of its own. */
+const imported = {
+  name: "imported",
+  setup(build) {
+    build.onResolve({ filter: /^siskin-wasm\/\w+\/code$/ }, ({ path }) => {
+      const { code } = wasm[path.split("/")[1]];
+      return { path: `./${fileName(code)}`, external: true };
+    });
+    build.onResolve({ filter: /^siskin-wasm\/\w+\/new$/ }, ({ path }) => ({
+      path: join(WASM, wasm[path.split("/")[1]].glue),
+      namespace: "new",
+    }));
+    build.onLoad({ filter: /./, namespace: "new" }, async ({ path }) => ({
+      contents: `export default () => { ${await glueInFunction(path)} return glue; };`,
+    }));
+  },
+};
+
 mkdirSync(DIST, { recursive: true });
 for (const { code } of Object.values(wasm)) {
   copyFileSync(join(WASM, code), join(DIST, fileName(code)));
@@ -83,6 +103,7 @@ for (const { code } of Object.values(wasm)) {
 await browserFiles();
 await pagefind();
 await nodeFiles();
+await edgeFiles();
 await bundledFiles();
 declarations();
 
@@ -144,6 +165,24 @@ async function nodeFiles() {
   writeFileSync(join(NODE, "package.json"), '{ "type": "module" }\n');
 }
 
+/** The wasm files are modules of a worker's there, which imports them compiled. */
+async function edgeFiles() {
+  await bundle("src/edge/edge.ts", join(EDGE, "siskin-edge.js"), { plugins: [imported] });
+  for (const { code } of [wasm.search, wasm.encoder]) {
+    copyFileSync(join(WASM, code), join(EDGE, fileName(code)));
+  }
+  writeFileSync(join(EDGE, "package.json"), '{ "type": "module" }\n');
+}
+
+/** Statements that set `glue`. */
+async function glueInFunction(path) {
+  // Read only where no code is given.
+  const define = { "import.meta.url": "undefined" };
+  const options = { format: "iife", globalName: "glue", define, write: false };
+  const { outputFiles } = await bundle(path, undefined, options);
+  return outputFiles[0].text;
+}
+
 /** As they are written: bundlers read the comments in them, and make them small. */
 async function bundledFiles() {
   for (const [entryPoint, name] of [
@@ -176,6 +215,7 @@ function declarations() {
   for (const [file, modules] of [
     [join(DIST, "siskin.d.ts"), ["api", "search-error", "open", "ui/element"]],
     [join(NODE, "siskin-node.d.ts"), ["api", "search-error", ...node]],
+    [join(EDGE, "siskin-edge.d.ts"), ["api", "search-error", "edge/edge"]],
     [join(BUNDLED, "siskin.d.ts"), ["api", "search-error", "bundled"]],
   ]) {
     const parts = modules.map((name) => readFileSync(join(out, `${name}.d.ts`), "utf8"));

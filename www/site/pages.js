@@ -9,6 +9,7 @@ export const GROUPS = [
       page("theming", "www/site/guides/theming.md", "Colours and themes"),
       page("offline", "www/site/guides/offline.md", "Without a connection"),
       page("node", "www/site/guides/node.md", "Node and the command line"),
+      page("edge", "docs/edge.md", "Edge workers"),
       page("sites", "docs/sites.md", "Generators, siskin.toml"),
       page("packages", "docs/packages.md", "npm, pip, cargo"),
       page("search-box", "docs/search-box.md", "What the box looks like"),

@@ -34,6 +34,21 @@ export interface Environment {
   now(): number;
   /** Told how downloads go. */
   report(progress: Progress): void;
+  /** How the network is loaded once for all queries, where these cannot wait for each other's promises; shards
+   * are then loaded by each query for itself. */
+  once?<T>(load: () => Promise<T>): () => Promise<T>;
+}
+
+/** All who ask wait for one promise; a failure is forgotten. */
+function shared<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
 }
 
 /** Rounds in which a query gets its shards: dictionary, foreign words, corrections, codes, records,
@@ -53,13 +68,15 @@ export class Engine {
   readonly #loading = new Map<string, Promise<void>>();
   /** False once the server has sent a whole file where a part of it was asked for. */
   #sends_blocks = true;
-  #encoder: Promise<QueryEncoder> | undefined;
+  readonly #network: () => Promise<QueryEncoder>;
+  #encoder: QueryEncoder | undefined;
   #failure: SearchError | undefined;
 
   private constructor(environment: Environment, manifest: Manifest, search: SearchEngine) {
     this.#environment = environment;
     this.#manifest = manifest;
     this.#search = search;
+    this.#network = (environment.once ?? shared)(() => this.#loadEncoder());
   }
 
   /** Loads the manifest and the small wasm module; shards of the index come with the queries that
@@ -116,10 +133,7 @@ export class Engine {
     if (this.#failure !== undefined) return;
     this.#failure = new SearchError("closed", "The search was closed; open it again.");
     this.#search.free();
-    this.#encoder?.then(
-      (encoder) => encoder.free(),
-      () => {},
-    );
+    this.#encoder?.free();
   }
 
   /** Whether `error` came about because there is another index now in the place of this one. */
@@ -148,9 +162,9 @@ export class Engine {
   #load({ path, blocks }: Need): Promise<void> {
     const wanted = this.#sends_blocks ? blocks : [];
     const key = [path, ...wanted.map(({ page }) => page)].join();
+    const { source, bundle, once } = this.#environment;
     const loading = this.#loading.get(key);
-    if (loading !== undefined) return loading;
-    const { source, bundle } = this.#environment;
+    if (loading !== undefined && once === undefined) return loading;
     const loaded = loadShard(source, new URL(path, bundle), wanted, {
       file: (bytes, inflated) => {
         if (wanted.length > 0) this.#sends_blocks = false;
@@ -165,11 +179,7 @@ export class Engine {
 
   async #encode(text: string): Promise<EncodedQuery> {
     if (this.#encoder === undefined) this.#refuseUnanswerable(text);
-    this.#encoder ??= this.#loadEncoder().catch((error: unknown) => {
-      this.#encoder = undefined;
-      throw error;
-    });
-    const encoder = await this.#encoder;
+    const encoder = await this.#network();
     return this.#call(() => encoder.encode(text));
   }
 
@@ -187,7 +197,10 @@ export class Engine {
     ]);
     const [tokenizer_json, model_onnx] = files as [Uint8Array, Uint8Array];
     const open = ({ QueryEncoder }: EncoderModule) =>
-      this.#call(() => new QueryEncoder(encoder_json, tokenizer_json, model_onnx));
+      this.#call(() => {
+        this.#encoder = new QueryEncoder(encoder_json, tokenizer_json, model_onnx);
+        return this.#encoder;
+      });
     try {
       return open(module);
     } catch (error) {
@@ -233,6 +246,7 @@ async function loadModule<T>({ source, runtime }: Environment, module: Startable
       "This browser cannot run WebAssembly, which search needs.",
     );
   }
+  if ("code" in module) return module.start(module.code);
   const load = (file: FileEntry) => loadFile(source, runtime, file, () => {});
   // The glue is fetched so that it is checked and kept offline; `start` finds it in the cache.
   const [bytes] = await Promise.all([load(module.file), module.glue && load(module.glue)]);

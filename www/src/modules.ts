@@ -56,12 +56,15 @@ export interface EncoderModule {
 /** Glue that wasm-bindgen writes: starts the module from compiled code. */
 export type Initialise = (options: { module_or_path: WebAssembly.Module }) => Promise<unknown>;
 
-/** A wasm module: which file it is, and how it is started once that file is compiled. */
-export interface Startable<T> {
+/** A wasm module: which file it is, or its code where that is compiled already, and how it is started. */
+export type Startable<T> = (Fetched | { code: WebAssembly.Module }) & {
+  start(code: WebAssembly.Module): Promise<T>;
+};
+
+interface Fetched {
   file: FileEntry;
   /** Its glue, where that is a script of its own. */
   glue?: FileEntry;
-  start(code: WebAssembly.Module): Promise<T>;
 }
 
 /** The wasm modules. */

@@ -52,6 +52,8 @@ enum Step {
     Site,
     /// The wasm modules in Node, on the sample site.
     Wasm,
+    /// The edge worker in workerd, on the sample site.
+    Edge,
     /// Chromium, Firefox and WebKitGTK end to end on the sample site.
     Browser,
     /// The packages of a release, installed in empty folders and used there, in bundled pages too.
@@ -71,7 +73,7 @@ impl Step {
             Self::Setup | Self::Format | Self::Clippy | Self::Rust | Self::Generators => &[],
             Self::Types | Self::Dist | Self::Unit | Self::Bench => &[Self::Setup],
             Self::Site | Self::Packages => &[Self::Dist],
-            Self::Wasm | Self::Browser => &[Self::Site],
+            Self::Wasm | Self::Edge | Self::Browser => &[Self::Site],
             Self::Crates | Self::Integrations => &[Self::Packages],
         }
     }
@@ -104,6 +106,7 @@ impl Step {
             Self::Unit => run_unit(workspace, tests),
             Self::Bench => run_bench(workspace, tests),
             Self::Wasm => run_counted(&mut npm::script(workspace, "test:wasm"), tests),
+            Self::Edge => run_counted(&mut npm::script(workspace, "test:edge"), tests),
             Self::Browser => run_counted(&mut npm::script(workspace, "test:browser"), tests),
             Self::Packages => run_packages(workspace, tests),
             Self::Crates => package::check_crates(workspace),

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import type { Answer, OpenOptions, QueryOptions, Search } from "../api.js";
+import type { OpenOptions, Search } from "../api.js";
 import { Engine, type Environment } from "../engine.js";
-import { abortedError, asSearchError, type SearchError } from "../errors.js";
+import { EngineSearch } from "../engine-search.js";
+import { asSearchError, type SearchError } from "../errors.js";
 import type { Modules } from "../modules.js";
-import { checkQuery } from "../query.js";
 
 export type {
   Answer,
@@ -46,35 +46,9 @@ export async function open(directory: string, options: OpenOptions = {}): Promis
     report: (progress) => options.onProgress?.(progress),
   };
   try {
-    return new LocalSearch(await Engine.open(environment));
+    return new EngineSearch(await Engine.open(environment), retired);
   } catch (error) {
     throw retired(error);
-  }
-}
-
-class LocalSearch implements Search {
-  readonly offline = Promise.resolve("unavailable" as const);
-  readonly #engine: Engine;
-
-  constructor(engine: Engine) {
-    this.#engine = engine;
-  }
-
-  async query(text: string, options: QueryOptions = {}): Promise<Answer> {
-    const query = checkQuery(text, options);
-    if (this.#engine.failure !== undefined) throw this.#engine.failure;
-    if (options.signal?.aborted) throw abortedError(options.signal);
-    try {
-      const answer = await this.#engine.query(query);
-      if (options.signal?.aborted) throw abortedError(options.signal);
-      return answer;
-    } catch (error) {
-      throw retired(error);
-    }
-  }
-
-  close(): void {
-    this.#engine.close();
   }
 }
 

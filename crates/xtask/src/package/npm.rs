@@ -39,8 +39,9 @@ fn package(workspace: &Workspace, encoder: &Value, to: &Path) -> Result<()> {
     copy_files(&source, &[MANIFEST, README], to)?;
     copy_licences(workspace, to)?;
     copy_runtime(workspace, &to.join("dist"))?;
-    for (from, name) in [("dist-node", "node"), ("dist-bundled", "bundled")] {
-        files::copy_folder(&workspace.target().join(from), &to.join(name))?;
+    for name in ["node", "edge", "bundled"] {
+        let built = workspace.target().join(format!("dist-{name}"));
+        files::copy_folder(&built, &to.join(name))?;
     }
     // By npm, which keeps the order of the conditions in `exports`: the first that holds counts.
     let mut npm = workspace.command("npm");
