@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use candle_core::Device;
+use candle_core::{DType, Device, Tensor};
 use clap::Parser;
 use siskin_train::base::Base;
 use siskin_train::checkpoint::Checkpoint;
@@ -15,7 +15,7 @@ use siskin_train::fit::paraphrase::synonyms;
 use siskin_train::fit::static_queries::StaticRows;
 use siskin_train::fit::{self, Args, recipe};
 use siskin_train::tokenize::Tokenizer;
-use siskin_train::{fetch, measure, mine};
+use siskin_train::{export, fetch, measure, mine};
 
 #[derive(Parser)]
 #[command(args_override_self = true)]
@@ -28,6 +28,12 @@ struct Command {
 struct BaseCommand {
     #[command(flatten)]
     args: fetch::Args,
+}
+
+#[derive(Parser)]
+struct ExportCommand {
+    #[command(flatten)]
+    args: export::Args,
 }
 
 #[derive(Parser)]
@@ -64,6 +70,16 @@ impl Bench {
         let options = options.replace("SYNONYMS", &self.path("synonyms.tsv").display().to_string());
         let line = format!("fit --base {base} --pairs {pairs} --out {out} {fixed} {options}");
         fit::run(&Command::try_parse_from(line.split_whitespace())?.args)
+    }
+
+    /// An encoder of 32-bit weights of a checkpoint whose heads are those of `zoo`.
+    fn export(&self, checkpoint: &str, out: &str) -> Result<()> {
+        let [base, checkpoint, rows, out] = ["base", checkpoint, "zoo.work/rows.safetensors", out]
+            .map(|name| self.path(name).display().to_string());
+        let line = format!(
+            "export --base {base} --checkpoint {checkpoint} --rows {rows} --out {out} --quantization f32"
+        );
+        export::run(&ExportCommand::try_parse_from(line.split_whitespace())?.args)
     }
 
     fn file(&self, out: &str, name: &str) -> Result<Vec<u8>> {
@@ -472,6 +488,71 @@ fn a_backbone_trained_before_stays_when_frozen() -> Result<()> {
         bench.file("first", "backbone.safetensors")?,
         bench.file("second", "backbone.safetensors")?
     );
+    Ok(())
+}
+
+/// An exported encoder has heads and a network: a run begins with it as with the checkpoint that it was made of.
+#[test]
+fn a_run_begins_with_an_exported_encoder() -> Result<()> {
+    let bench = Bench::new()?;
+    tiny::write_encoder_of(bench.folder.path(), "2:24:2", "--quantization f32")?;
+    let fit = |out: &str, from: &str, options: &str| {
+        let from = bench.path(from);
+        let line = format!("--buckets 2:24:2 --from {} {options}", from.display());
+        bench.fit(out, &line)
+    };
+    let load = |name: &str| Checkpoint::load(&bench.path(name), &Device::Cpu);
+    fit("begun", "zoo", "--init-only")?;
+    let (made, begun) = (load("zoo.work/checkpoint")?, load("begun")?);
+    let head = |checkpoint: &Checkpoint| checkpoint.heads[0].weight.to_vec2::<f32>();
+    assert_eq!(head(&begun)?, head(&made)?);
+    assert!(begun.backbone.is_none(), "it has the base model's network");
+    assert_eq!(begun.state.before, Some(made.state.as_before()));
+
+    fit(
+        "trained",
+        "zoo",
+        "--codes 0 --dense 0.5 --backbone-learning-rate 0.01",
+    )?;
+    bench.export("trained", "own")?;
+    fit("frozen", "own", "")?;
+    let (trained, frozen) = (load("trained")?, load("frozen")?);
+    let (trained, frozen) = (trained.backbone.unwrap(), frozen.backbone.unwrap());
+    for (name, weight) in &trained {
+        // The first segment's vector is part of the positions' in the encoder.
+        if !name.contains("position") && !name.contains("token_type") {
+            let difference = (&frozen[name] - weight)?.abs()?.flatten_all()?.max(0)?;
+            assert!(difference.to_scalar::<f32>()? < 1e-6, "{name}");
+        }
+    }
+    let published = tiny::weights(DType::F32)?;
+    let name = "encoder.layer.0.intermediate.dense.bias";
+    let [of_base, of_run] = [&published[name], &frozen[name]].map(Tensor::to_vec1::<f32>);
+    assert_ne!(of_base?, of_run?);
+    Ok(())
+}
+
+#[test]
+fn an_encoder_that_no_run_can_begin_with_is_refused() -> Result<()> {
+    let bench = Bench::new()?;
+    tiny::write_encoder(bench.folder.path())?;
+    let zoo = bench.path("zoo");
+    let refused = |options: &str, reason: &str| {
+        let options = format!("--init-only --from {} {options}", zoo.display());
+        let error = format!("{:#}", bench.fit("out", &options).unwrap_err());
+        assert!(error.contains(reason), "{error}");
+        assert!(!bench.path("out").exists());
+    };
+    refused("--buckets 2:32:2", "has the buckets 2:24:2");
+    let manifest = zoo.join("encoder.json");
+    let mut of_a_student = tiny::json_of(&manifest)?;
+    of_a_student["queries_for"] = "0123456789abcdef".into();
+    std::fs::write(&manifest, of_a_student.to_string())?;
+    refused("--buckets 2:24:2", "a student of the encoder 0123456789ab:");
+    of_a_student["queries_for"] = serde_json::Value::Null;
+    std::fs::write(&manifest, of_a_student.to_string())?;
+    std::fs::write(zoo.join("model.onnx"), "damaged")?;
+    refused("--buckets 2:24:2", "model.onnx is not the file");
     Ok(())
 }
 

@@ -67,9 +67,7 @@ impl Teacher {
         let unfit = || format!("{} cannot teach", folder.join("model.onnx").display());
         let written = Written::read(&onnx).with_context(unfit)?;
         let buckets = manifest.shapes();
-        let heads = buckets.iter().enumerate();
-        let heads = heads.map(|(j, bucket)| written.head(j, bucket.k));
-        let heads = heads.collect::<Result<Vec<_>>>().with_context(unfit)?;
+        let heads = written.heads(&buckets).with_context(unfit)?;
         let vocabulary = written.pieces().with_context(unfit)?;
         let last = written.layers();
         ensure!(

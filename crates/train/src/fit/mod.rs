@@ -1,5 +1,6 @@
 //! The `fit` step: heads from whitened samples, then training on pairs.
 //!
+//! * [`begin`]: the checkpoint from which a run starts.
 //! * [`settings`]: what can be chosen; [`recipe`]: named choices.
 //! * [`data`]: pairs for training and held-out sets.
 //! * [`trainer`]: one step, checkpoints; `head`: what is trained of a bucket; `objective`: from relevance to a loss.
@@ -7,6 +8,7 @@
 //! * [`words`]: BM25 within the loss.
 //! * [`held_out`]: ranking metrics on pairs that training does not see.
 
+mod begin;
 pub mod data;
 pub(crate) mod head;
 pub mod held_out;
@@ -18,7 +20,7 @@ pub mod static_queries;
 pub mod trainer;
 pub mod words;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use candle_core::Device;
@@ -26,20 +28,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use crate::base::Base;
-use crate::bert::Bert;
-use crate::checkpoint::{Checkpoint, State};
+use crate::checkpoint::State;
 use crate::collection::{Collection, check_names};
 use crate::device::is_full;
-use crate::init::{random_head, whitened_head};
 use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
-use crate::resume::{differences, written};
-use crate::sample::{mixed_texts, token_vectors};
 use crate::vocabulary::Vocabulary;
-use crate::wta::{Head, weight_mask};
 use data::{Data, PairBatch};
 use paraphrase::Paraphraser;
-use settings::{Heads, Precision, Settings};
+use settings::{Precision, Settings};
 use static_queries::StaticRows;
 use trainer::{StepReport, Trainer};
 use words::Words;
@@ -65,14 +62,15 @@ pub struct Args {
     /// Go on from the checkpoint in --out, with the settings it was begun with.
     #[arg(long, conflicts_with = "from")]
     pub resume: bool,
-    /// Begin with the heads (and backbone) of this checkpoint instead of whitened samples.
+    /// Begin with the heads (and backbone) of this checkpoint, or of this exported encoder as its files round them,
+    /// instead of whitened samples.
     #[arg(long)]
     pub from: Option<PathBuf>,
-    /// Sample new heads although --from gives some: its backbone and rows are kept.
+    /// Sample new heads although --from gives some: its backbone, and a checkpoint's rows, are kept.
     #[arg(long, requires = "from")]
     pub new_heads: bool,
-    /// Encoder folder whose static rows and mean query the run begins with, unless --from has rows; its rows also tell
-    /// which words are near.
+    /// Encoder folder whose static rows and mean query the run begins with, unless --from is a checkpoint that has rows;
+    /// its rows also tell which words are near.
     #[arg(long)]
     pub rows: Option<PathBuf>,
     /// Synonyms that --swap-words takes instead: on each line a word, a tab, and its synonyms with spaces between them.
@@ -111,7 +109,7 @@ pub fn run(args: &Args) -> Result<()> {
         .map(|folder| Collection::read_and_report(folder))
         .collect::<Result<_>>()?;
     let run = || {
-        let mut checkpoint = first_checkpoint(args, &base, &collections, &device)?;
+        let mut checkpoint = begin::first_checkpoint(args, &base, &collections, &device)?;
         if args.init_only {
             return checkpoint.save(&args.out);
         }
@@ -217,159 +215,6 @@ fn advised(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
     error.context(format!(
         "the GPU's memory is full: lower {lower}, or the number of dimensions in --buckets"
     ))
-}
-
-/// The checkpoint from which training starts.
-fn first_checkpoint(
-    args: &Args,
-    base: &Base,
-    collections: &[Collection],
-    device: &Device,
-) -> Result<Checkpoint> {
-    if args.resume {
-        return resumed(args, base, device);
-    }
-    ensure!(
-        !args.out.join("state.json").exists(),
-        "{} holds a checkpoint: --resume, or another --out",
-        args.out.display()
-    );
-    let mut checkpoint = match &args.from {
-        Some(folder) => begun_from(folder, args, base, collections, device)?,
-        None => initial(&args.settings, base, collections, device)?,
-    };
-    if let Some(encoder) = &args.rows
-        && checkpoint.rows.is_none()
-    {
-        checkpoint.rows = Some(StaticRows::of_encoder(encoder, base, device)?);
-    }
-    Ok(checkpoint)
-}
-
-/// The checkpoint in --out, if it was begun with the same base model and settings.
-fn resumed(args: &Args, base: &Base, device: &Device) -> Result<Checkpoint> {
-    let checkpoint = Checkpoint::load(&args.out, device)?;
-    checkpoint.check_base(base)?;
-    // Through text, as state.json went: reading may change a number's last digit.
-    let asked: serde_json::Value = serde_json::from_str(&serde_json::to_string(&args.settings)?)?;
-    let begun = &checkpoint.state.config;
-    ensure!(
-        *begun == asked,
-        "resume with the same settings: {} was begun with {}",
-        args.out.display(),
-        differences(begun, &asked)
-    );
-    Ok(checkpoint)
-}
-
-/// The weights of another checkpoint, no step made.
-fn begun_from(
-    folder: &Path,
-    args: &Args,
-    base: &Base,
-    collections: &[Collection],
-    device: &Device,
-) -> Result<Checkpoint> {
-    let settings = &args.settings;
-    let mut checkpoint = Checkpoint::load(folder, device)?;
-    checkpoint.check_base(base)?;
-    if args.new_heads {
-        checkpoint.heads = new_heads(settings, &checkpoint.bert(base)?, base, collections, device)?;
-        checkpoint.state.buckets.clone_from(&settings.buckets);
-    }
-    let buckets = &checkpoint.state.buckets;
-    ensure!(
-        *buckets == settings.buckets,
-        "{} has the buckets {}: give the same, or --new-heads",
-        folder.display(),
-        written(&serde_json::to_value(buckets)?)
-    );
-    if !args.new_heads {
-        check_masks(&checkpoint.state, settings)?;
-    }
-    checkpoint.state.before = Some(checkpoint.state.as_before());
-    checkpoint.state.step = 0;
-    checkpoint.state.base.clone_from(&base.id);
-    checkpoint.state.collections.extend(names(collections));
-    checkpoint.state.collections.sort();
-    checkpoint.state.collections.dedup();
-    checkpoint.state.config = serde_json::to_value(settings)?;
-    checkpoint.optimizer = None;
-    Ok(checkpoint)
-}
-
-/// Refuses masks of absent weights that are not those that the heads were made with: what one leaves, the other takes.
-fn check_masks(state: &State, settings: &Settings) -> Result<()> {
-    let of = |key: &str| state.config.get(key).and_then(serde_json::Value::as_f64);
-    let made_with = of("weight_sparsity").unwrap_or(0.0);
-    let seed = state.config.get("seed").and_then(serde_json::Value::as_u64);
-    ensure!(
-        made_with == settings.weight_sparsity,
-        "the heads were made with --weight-sparsity {made_with}: give the same, or --new-heads"
-    );
-    ensure!(
-        made_with == 0.0 || seed.is_none_or(|seed| seed == settings.seed),
-        "the absent weights of the heads were drawn with --seed {}: give the same, or --new-heads",
-        seed.unwrap_or_default()
-    );
-    Ok(())
-}
-
-/// Heads as the settings say, no step made.
-fn initial(
-    settings: &Settings,
-    base: &Base,
-    collections: &[Collection],
-    device: &Device,
-) -> Result<Checkpoint> {
-    let heads = new_heads(settings, &base.bert()?, base, collections, device)?;
-    let state = State {
-        buckets: settings.buckets.clone(),
-        step: 0,
-        collections: names(collections),
-        base: base.id.clone(),
-        pairs: String::new(),
-        rows_trained: false,
-        config: serde_json::to_value(settings)?,
-        before: None,
-    };
-    Ok(Checkpoint {
-        state,
-        heads,
-        backbone: None,
-        rows: None,
-        optimizer: None,
-    })
-}
-
-/// Heads as the settings say, of the token vectors of `bert`.
-fn new_heads(
-    settings: &Settings,
-    bert: &Bert,
-    base: &Base,
-    collections: &[Collection],
-    device: &Device,
-) -> Result<Vec<Head>> {
-    let layers: Vec<usize> = settings.buckets.iter().map(|bucket| bucket.layer).collect();
-    let tokenizer = base.tokenizer()?;
-    let texts = mixed_texts(collections, settings.seed);
-    let tokens = settings.sample_tokens;
-    let samples = token_vectors(bert, &tokenizer, &texts, &layers, tokens, device)?;
-    let mut heads = Vec::new();
-    for (seed, (bucket, samples)) in (settings.seed..).zip(settings.buckets.iter().zip(&samples)) {
-        let mask = weight_mask(bucket.n, samples.dim(1)?, settings.weight_sparsity, seed)?;
-        let mask = mask.to_device(device)?;
-        heads.push(match settings.heads {
-            Heads::Whitened => whitened_head(samples, &mask, bucket.k, seed)?,
-            Heads::Random => random_head(samples, &mask, bucket.k, seed)?,
-        });
-    }
-    Ok(heads)
-}
-
-fn names(collections: &[Collection]) -> Vec<String> {
-    let names = collections.iter().map(|collection| collection.name.clone());
-    names.collect()
 }
 
 /// What a run reads.

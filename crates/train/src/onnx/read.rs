@@ -8,6 +8,7 @@ use prost::Message;
 
 use super::messages::{DataType, Model, TensorMessage};
 use crate::bert::Config;
+use crate::checkpoint::Bucket;
 use crate::wta::Head;
 
 /// The constants of a file that [`super::write`] made.
@@ -47,13 +48,16 @@ impl Written {
         (0..).take_while(exists).count()
     }
 
-    /// The head of bucket `j`, of which each token keeps `k` winners.
+    /// The heads of the file's buckets.
     ///
     /// # Errors
-    /// When there is no such bucket.
-    pub fn head(&self, j: usize, k: usize) -> Result<Head> {
-        let [weight, bias] = self.linear(&format!("bucket_{j}"))?;
-        Head::new(weight, bias, k)
+    /// When it lacks one.
+    pub fn heads(&self, buckets: &[Bucket]) -> Result<Vec<Head>> {
+        let head = |(j, bucket): (usize, &Bucket)| {
+            let [weight, bias] = self.linear(&format!("bucket_{j}"))?;
+            Head::new(weight, bias, bucket.k)
+        };
+        buckets.iter().enumerate().map(head).collect()
     }
 
     /// The weights of a network of the shapes `config`, by the names that BERT and ELECTRA publish. The first segment's
