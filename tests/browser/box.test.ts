@@ -535,3 +535,53 @@ function answerTo(tab: Tab, text: string): Promise<void> {
   const sections = tab.page.locator("siskin-search a", { hasText: `Here ${text} is told of` });
   return sections.first().waitFor({ state: "attached" });
 }
+
+test("a question that was set before the element was defined is asked", () =>
+  withTab(
+    async (tab) => {
+      await tab.page.waitForFunction(() => "answered" in globalThis);
+      assert.equal(await tab.box.inputValue(), "threads");
+      const property = tab.page
+        .locator("siskin-search")
+        .evaluate((node) => Object.hasOwn(node, "value"));
+      assert.equal(await property, false);
+    },
+    {
+      html: `<siskin-search></siskin-search><script>document.querySelector("siskin-search").value = "threads"</script>`,
+    },
+  ));
+
+test("Escape in an empty box is the page's: a dialog around it closes", () =>
+  withTab(
+    async (tab) => {
+      await tab.page.evaluate(() => document.querySelector("dialog")?.showModal());
+      await tab.ask("threads");
+      const isOpen = () => tab.page.evaluate(() => document.querySelector("dialog")?.open);
+      for (const still_open of [true, true, false]) {
+        await tab.box.press("Escape");
+        assert.equal(await isOpen(), still_open);
+      }
+    },
+    { html: "<dialog><siskin-search></siskin-search></dialog>" },
+  ));
+
+test("Escape on a button of the panel closes the list and leads back to the input", () =>
+  withTab(async (tab) => {
+    await tab.ask("threads");
+    await tab.page.locator("siskin-search").getByRole("button").first().focus();
+    await tab.page.keyboard.press("Escape");
+    assert.equal(await tab.options.first().isVisible(), false);
+    const focused = tab.page
+      .locator("siskin-search")
+      .evaluate((node) => node.shadowRoot?.activeElement?.tagName);
+    assert.equal(await focused, "INPUT");
+    await tab.page.waitForTimeout(100);
+    assert.equal(await tab.options.first().isVisible(), false);
+  }));
+
+test("more than a question may hold cannot be typed", () =>
+  withTab(async (tab) => {
+    await tab.box.fill("x");
+    await tab.page.keyboard.insertText("wort ".repeat(500));
+    assert.equal((await tab.box.inputValue()).length, 2000);
+  }));

@@ -1,5 +1,7 @@
 /** A page that was visited once answers without a connection. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { launch, Tab } from "./harness.js";
@@ -15,10 +17,10 @@ const PAGE = "/page/";
 const WORKER = "/service-worker.js";
 
 /** Opens a page and waits until the service worker has kept it. */
-async function visitOnce(tab: Tab): Promise<void> {
+async function visitOnce(tab: Tab, html = ""): Promise<void> {
   tab.site.file(WORKER, 'importScripts("/siskin/siskin-sw.js");');
   const attributes = `query-parameter="q" offline="${WORKER}"`;
-  tab.site.page(PAGE, `<siskin-search ${attributes}></siskin-search>`);
+  tab.site.page(PAGE, `<siskin-search ${attributes}></siskin-search>${html}`);
   await tab.watchAnswers();
   await tab.page.addInitScript(() => {
     addEventListener("siskin-offline-ready", () => Object.assign(globalThis, { kept: true }), {
@@ -114,5 +116,39 @@ test("the network, once used, also answers without a connection", async () => {
   await tab.page.waitForFunction(
     () => (globalThis as unknown as { answeredMode?: string }).answeredMode === "full",
   );
+  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+});
+
+test("what a page lacks, and files that are downloaded, do not matter", async () => {
+  const tab = await Tab.open(browser);
+  const image = `<img src="/nowhere.png" alt="">`;
+  await visitOnce(tab, image);
+  tab.site.file("/archive.zip", "a download");
+  const download = tab.page.waitForEvent("download");
+  await tab.page.evaluate(() => location.assign("/archive.zip"));
+  await (await download).cancel();
+  await tab.page.waitForTimeout(300);
+  const kept = await tab.page.evaluate(async () =>
+    (await (await caches.open("siskin-1")).keys()).map((request) => request.url),
+  );
+  assert.ok(kept.some((url) => url.endsWith(PAGE)));
+  assert.ok(!kept.some((url) => url.endsWith("/archive.zip")), kept.join(" "));
+  await tab.close({ expected: [/404 \(Not Found\)/] });
+});
+
+test("until a new index is kept whole the earlier one answers without a connection", async () => {
+  const tab = await Tab.open(browser);
+  await visitOnce(tab);
+  const other = join(process.env.SISKIN_STARLIGHT_DIR ?? "", "siskin/siskin.json");
+  tab.site.file("/siskin/siskin.json", readFileSync(other, "utf8"));
+  tab.site.fail(/\.bin$/, "status 500", Number.POSITIVE_INFINITY);
+  await tab.page.reload();
+  await tab.box.fill("a question");
+  await tab.note.getByText("could not").waitFor();
+  await tab.offline(true);
+  await tab.site.stop();
+  await tab.page.reload();
+  await tab.ask("share data between threads safely");
+  assert.ok((await tab.options.count()) > 0);
   await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
 });

@@ -53,6 +53,12 @@ test("the button opens the box, Escape closes it, and the focus goes back", () =
     assert.equal(await tab.box.inputValue(), "threads");
   }));
 
+test("the modal has the box's name", () =>
+  withTab(async (tab) => {
+    await tab.page.getByRole("button", { name: /Search/ }).click();
+    await tab.page.getByRole("dialog", { name: "Search" }).waitFor();
+  }));
+
 test("a modal loads nothing but siskin.js before it is opened, and loses no key", () =>
   withTab(async (tab) => {
     await openButton(tab).waitFor();

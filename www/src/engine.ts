@@ -87,7 +87,9 @@ export class Engine {
       loadManifest(environment),
     ]);
     const search = fromWasm(() => new module.SearchEngine(manifest.json));
-    return new Engine(environment, manifest, search);
+    // The signal was for the opening: later files are fetched without it.
+    const source = { fetcher: environment.source.fetcher };
+    return new Engine({ ...environment, source }, manifest, search);
   }
 
   /** Why the engine can no longer be used, once that is so. */
@@ -166,10 +168,10 @@ export class Engine {
     const loading = this.#loading.get(key);
     if (loading !== undefined && once === undefined) return loading;
     const loaded = loadShard(source, new URL(path, bundle), wanted, {
-      file: (bytes, inflated) => {
-        if (wanted.length > 0) this.#sends_blocks = false;
-        this.#call(() => this.#search.add_file(path, bytes, inflated));
+      noBlocks: () => {
+        this.#sends_blocks = false;
       },
+      file: (bytes, inflated) => this.#call(() => this.#search.add_file(path, bytes, inflated)),
       block: (page, bytes, inflated) =>
         this.#call(() => this.#search.add_block(page, bytes, inflated)),
     }).finally(() => this.#loading.delete(key));

@@ -34,6 +34,17 @@ export function asSearchError(thrown: unknown): SearchError {
   return new SearchError("internal", `Siskin stopped: ${message}`, { cause: thrown });
 }
 
+/** What `promise` gives, unless `signal` fires first. */
+export function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(abortedError(signal));
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
 /** The error of a call whose signal has fired. */
 export function abortedError(signal?: AbortSignal): SearchError {
   return new SearchError("aborted", "The search was aborted.", { cause: signal?.reason });

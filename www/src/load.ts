@@ -70,6 +70,8 @@ const PARTIAL_CONTENT = 206;
 
 /** Takes what was loaded, and throws when it is not what it should be. */
 export interface Accept {
+  /** The server sends whole files where parts are asked for. */
+  noBlocks(): void;
   file(bytes: Uint8Array, inflated: Uint8Array | undefined): void;
   block(page: number, bytes: Uint8Array, inflated: Uint8Array): void;
 }
@@ -104,6 +106,7 @@ async function loadBlocks(
     const range = `bytes=${start}-${end - 1}`;
     const response = await request(source, url, "default", { range });
     if (response.status !== PARTIAL_CONTENT) {
+      accept.noBlocks();
       if (whole !== undefined) await response.body?.cancel();
       whole ??= body(response, url, () => {}).then((bytes) => acceptFile(bytes, accept));
       return whole;

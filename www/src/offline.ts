@@ -3,7 +3,8 @@ import { scriptUrl } from "./trusted.js";
 /** Name of the service worker's script in the runtime folder. */
 const SERVICE_WORKER_NAME = "siskin-sw.js";
 
-/** Has `loaded`, and the files that this page has from its own origin, kept for offline use.
+/** Has `loaded` and this page kept for offline use, and what else the page has from its own origin where that can be
+ * had.
  *
  * Two service workers share one cache: the bundle's own answers for the search worker, whose script
  * lies in the bundle's folder, and `choice`, where it is an address, for the page. Never rejects:
@@ -20,8 +21,10 @@ export async function keepOffline(
     if (choice !== true && choice !== "")
       scripts.push(new URL(choice, globalThis.document.baseURI));
     const workers = await Promise.all(scripts.map((script) => start(container, script)));
-    const urls = [...new Set([...pageUrls(), ...loaded])];
-    return workers[0] === undefined ? "unavailable" : await keep(workers[0], urls);
+    const { origin, pathname } = globalThis.location;
+    const urls = [...new Set([origin + pathname, ...loaded])];
+    const also = filesOfPage().filter((url) => !urls.includes(url));
+    return workers[0] === undefined ? "unavailable" : await keep(workers[0], urls, also);
   } catch {
     return "unavailable";
   }
@@ -34,13 +37,13 @@ async function start(container: ServiceWorkerContainer, script: URL): Promise<Se
 /** How a page's scripts ask for data, which may be the reader's own. */
 const DATA_REQUESTS = ["fetch", "xmlhttprequest", "beacon", "eventsource"];
 
-/** The page itself, without its query, and the files that it has loaded from its own origin. */
-function pageUrls(): string[] {
-  const { origin, pathname } = globalThis.location;
+/** The files that the page has loaded from its own origin. */
+function filesOfPage(): string[] {
+  const { origin } = globalThis.location;
   const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
   const files = entries.filter((entry) => !DATA_REQUESTS.includes(entry.initiatorType));
   const urls = files.map((entry) => entry.name);
-  return [origin + pathname, ...urls.filter((url) => new URL(url).origin === origin)];
+  return [...new Set(urls.filter((url) => new URL(url).origin === origin))];
 }
 
 function activated(registration: ServiceWorkerRegistration): Promise<ServiceWorker> {
@@ -55,13 +58,17 @@ function activated(registration: ServiceWorkerRegistration): Promise<ServiceWork
   });
 }
 
-function keep(worker: ServiceWorker, urls: string[]): Promise<"ready" | "unavailable"> {
+function keep(
+  worker: ServiceWorker,
+  urls: string[],
+  also: string[],
+): Promise<"ready" | "unavailable"> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = (event) => {
       port1.close();
       resolve((event.data as { kept: boolean }).kept ? "ready" : "unavailable");
     };
-    worker.postMessage({ type: "siskin-keep", urls }, [port2]);
+    worker.postMessage({ type: "siskin-keep", urls, also }, [port2]);
   });
 }

@@ -40,7 +40,6 @@ export function checkQuery(text: string, options: QueryOptions): CheckedQuery {
   checkWhole("limit", limit, 1, MAXIMUM_LIMIT);
   checkWhole("first", first, 0, MAXIMUM_FIRST);
   checkWhole("sections", sections, 0, MAXIMUM_SECTIONS);
-  if (filter !== undefined) checkCondition(filter, MAXIMUM_NESTED);
   if (language !== undefined && typeof language !== "string") {
     throw new SearchError("query", "language must be a tag such as `de`.");
   }
@@ -50,7 +49,7 @@ export function checkQuery(text: string, options: QueryOptions): CheckedQuery {
     first,
     limit,
     sections,
-    ...(filter && { filter }),
+    ...(filter !== undefined && { filter: checkedCondition(filter, MAXIMUM_NESTED) }),
     ...(sort && { sort: checkedSort(sort) }),
     ...(language && { language }),
     ...(facets && { facets }),
@@ -70,18 +69,23 @@ function checkWhole(name: string, value: number, least: number, most: number): v
   );
 }
 
-/** Checks conditions nested at most `depth` deep. */
-function checkCondition(condition: unknown, depth: number): void {
-  const { filter, value, all, any, none } = Object(condition);
-  const parts = all ?? any ?? none;
-  if (typeof filter === "string" && typeof value === "string" && parts === undefined) return;
-  if (!Array.isArray(parts) || depth === 0) {
-    throw new SearchError(
-      "query",
-      `filter has to be made of {filter, value}, {all: […]}, {any: […]} and {none: […]}, nested at most ${MAXIMUM_NESTED} deep.`,
-    );
+/** A plain copy of conditions nested at most `depth` deep, each in one of the forms and in no other beside it. */
+function checkedCondition(condition: unknown, depth: number): Condition {
+  const { filter, value, all, any, none } = Object(condition) as Record<string, unknown>;
+  const given = Object.entries({ filter, all, any, none }).filter(([, part]) => part !== undefined);
+  const [[form, parts] = []] = given;
+  if (given.length === 1 && typeof filter === "string" && typeof value === "string") {
+    return { filter, value };
   }
-  for (const part of parts) checkCondition(part, depth - 1);
+  if (given.length === 1 && value === undefined && Array.isArray(parts) && depth > 0) {
+    return {
+      [form as string]: parts.map((part) => checkedCondition(part, depth - 1)),
+    } as Condition;
+  }
+  throw new SearchError(
+    "query",
+    `filter has to be made of {filter, value}, {all: […]}, {any: […]} and {none: […]}, one of them in each object, nested at most ${MAXIMUM_NESTED} deep.`,
+  );
 }
 
 function checkedSort({ key, order = "ascending" }: Sort): Required<Sort> {

@@ -27,6 +27,12 @@ interface Waiting {
   reject(error: SearchError): void;
 }
 
+/** Whether the reader asks for few bytes: then the files that are used are kept, and no others fetched. */
+function savesData(): boolean {
+  const { connection } = globalThis.navigator as { connection?: { saveData?: boolean } };
+  return connection?.saveData === true;
+}
+
 class RemoteSearch implements Search {
   readonly #line: Line;
   readonly #options: OpenOptions;
@@ -52,7 +58,7 @@ class RemoteSearch implements Search {
     const places = { bundle: folder.href, runtime: RUNTIME.href };
     await this.#request((id) => ({ type: "open", id, places, ahead }), signal);
     const { offline = false } = this.#options;
-    if (offline !== false) this.#offline = this.#prefetch();
+    if (offline !== false) this.#offline = savesData() ? this.#keep() : this.#prefetch();
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Answer> {

@@ -4,10 +4,10 @@
  * covered serves a service worker at its root with the one line
  * `importScripts("/siskin/siskin-sw.js");`.
  *
- * A bundle's files whose address carries a checksum are taken from the cache; all else from the
+ * Files of an index whose address carries a checksum are taken from the cache; all else from the
  * network while there is one. Kept are these, pages, and what `siskin-keep` names. Nothing is
- * verified here: the engine checks every byte that it is given, and asks with `cache: "reload"` for
- * what it refuses. */
+ * verified here: the engine checks every byte of those files, and asks with `cache: "reload"` for
+ * what it refuses. An index is found by its manifest, which is kept last, once all that it names is. */
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -20,9 +20,10 @@ const MAXIMUM_PAGES = 500;
 /** A shard of an index, named by its content. */
 const SHARD =
   /\/(?:attributes|codes|common|foreign|map|records|spelling|uhd|words)-[a-z2-7]{6}\.bin$/;
-/** A file whose address carries a checksum, its own or that of all scripts: `encoder/model.onnx?v=0123456789`. */
-const VERSIONED =
-  /\/(?:siskin-(?:box|worker|words-\w+)\.js|siskin_\w+\.(?:wasm|js)|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64}$/;
+/** A file whose address carries its checksum: `encoder/model.onnx?v=0123456789`. */
+const CHECKED = /\/(?:siskin_\w+\.(?:wasm|js)|encoder\/\w+\.(?:json|onnx))\?v=[0-9a-f]{10,64}$/;
+/** A script whose address carries the version of all scripts. Nobody checks it. */
+const SCRIPT = /\/siskin-(?:box|worker|words-\w+)\.js\?v=[0-9a-f]{10,64}$/;
 /** The file at the root of an index, which changes with every build. */
 const MANIFEST_NAME = "siskin.json";
 
@@ -31,7 +32,10 @@ const storing = new Map<string, Promise<void>>();
 
 interface KeepMessage {
   type: "siskin-keep";
+  /** Without all of these there is no search. */
   urls: string[];
+  /** What is kept if it can be. */
+  also?: string[];
 }
 
 self.addEventListener("install", () => void self.skipWaiting());
@@ -42,7 +46,8 @@ self.addEventListener("message", (event) => {
   const message = event.data as Partial<KeepMessage> | null;
   if (message?.type !== "siskin-keep" || !Array.isArray(message.urls)) return;
   const [port] = event.ports;
-  event.waitUntil(keepAll(message.urls).then((kept) => port?.postMessage({ kept })));
+  const { urls, also = [] } = message;
+  event.waitUntil(keepAll(urls, also).then((kept) => port?.postMessage({ kept })));
 });
 
 self.addEventListener("fetch", (event) => {
@@ -55,17 +60,27 @@ self.addEventListener("fetch", (event) => {
 });
 
 /** True when every one of `urls` is now in the cache. */
-async function keepAll(urls: string[]): Promise<boolean> {
+async function keepAll(urls: string[], also: string[]): Promise<boolean> {
   const cache = await caches.open(CACHE_NAME);
-  const outcomes = await Promise.allSettled(urls.map((url) => keep(cache, url)));
-  const all_kept = outcomes.every((outcome) => outcome.status === "fulfilled" && outcome.value);
-  if (all_kept) await dropEarlierBuilds(cache, urls);
-  return all_kept;
+  const keepEach = async (each: string[]) => {
+    const outcomes = await Promise.allSettled(each.map((url) => keep(cache, url)));
+    return outcomes.every((outcome) => outcome.status === "fulfilled" && outcome.value);
+  };
+  const rest = urls.filter((url) => !isManifest(url));
+  const [kept] = await Promise.all([keepEach(rest), keepEach(also)]);
+  // Until the new index is whole, the manifest of the one before stays, and with it what that one names.
+  if (!kept || !(await keepEach(urls.filter(isManifest)))) return false;
+  await dropEarlierBuilds(cache, urls);
+  return true;
+}
+
+function isManifest(url: string): boolean {
+  return url.endsWith(`/${MANIFEST_NAME}`);
 }
 
 /** Drops the shards that lie beside an index of `urls` and are not among them. */
 async function dropEarlierBuilds(cache: Cache, urls: string[]): Promise<void> {
-  const manifests = urls.filter((url) => url.endsWith(`/${MANIFEST_NAME}`));
+  const manifests = urls.filter(isManifest);
   const folders = manifests.map((url) => url.slice(0, -MANIFEST_NAME.length));
   const named = new Set(urls);
   const isEarlier = ({ url }: Request) =>
@@ -74,16 +89,22 @@ async function dropEarlierBuilds(cache: Cache, urls: string[]): Promise<void> {
   await Promise.all(keys.filter(isEarlier).map((key) => cache.delete(key)));
 }
 
+/** Whether the file at this address never changes. */
 function isImmutable(address: string): boolean {
-  return SHARD.test(address) || VERSIONED.test(address);
+  return SHARD.test(address) || CHECKED.test(address);
+}
+
+function isVersioned(address: string): boolean {
+  return CHECKED.test(address) || SCRIPT.test(address);
 }
 
 async function keep(cache: Cache, url: string): Promise<boolean> {
   await storing.get(url);
   if (isImmutable(url) && (await cache.match(url)) !== undefined) return true;
   const response = await fetch(url);
-  if (isStorable(response)) await store(cache, url, response);
-  return response.ok;
+  if (!isStorable(response)) return false;
+  await store(cache, url, response);
+  return true;
 }
 
 async function answer(event: FetchEvent): Promise<Response> {
@@ -95,7 +116,9 @@ async function answer(event: FetchEvent): Promise<Response> {
   }
   try {
     const [response, wanted] = await Promise.all([fetch(request), isWanted(cache, request)]);
-    if (wanted && isStorable(response)) storeMeanwhile(event, cache, response.clone());
+    const kept =
+      wanted && isStorable(response) && (request.mode !== "navigate" || isPage(response));
+    if (kept) storeMeanwhile(event, cache, response.clone());
     return response;
   } catch (error) {
     const kept = await cache.match(addressOf(request));
@@ -111,7 +134,9 @@ async function keptOrFetched(request: Request): Promise<Response> {
 
 /** Whether an answer to `request` is to be kept: others may be private, or without end. */
 async function isWanted(cache: Cache, request: Request): Promise<boolean> {
-  if (request.mode === "navigate" || isImmutable(request.url)) return true;
+  const { mode, url } = request;
+  if (isManifest(url)) return false;
+  if (mode === "navigate" || isImmutable(url) || isVersioned(url)) return true;
   return (await cache.match(addressOf(request))) !== undefined;
 }
 
@@ -119,6 +144,16 @@ function isStorable(response: Response): boolean {
   const control = response.headers.get("cache-control") ?? "";
   const forbidden = /\b(?:private|no-store)\b/i.test(control);
   return response.status === 200 && response.type === "basic" && !forbidden;
+}
+
+/** Whether a link led to a page, and not to a file to download or to view. */
+function isPage({ headers }: Response): boolean {
+  const is_html = /^(?:text\/html|application\/xhtml\+xml)\b/i;
+  const is_download = /^\s*attachment\b/i;
+  return (
+    is_html.test(headers.get("content-type") ?? "") &&
+    !is_download.test(headers.get("content-disposition") ?? "")
+  );
 }
 
 /** Stores while the page already reads. A full disk costs the page nothing. */
@@ -155,8 +190,8 @@ async function unredirected(response: Response): Promise<Response> {
 async function prune(cache: Cache, address: string): Promise<void> {
   const keys = await cache.keys();
   const isOtherVersion = ({ url }: Request) =>
-    VERSIONED.test(url) && url !== address && unversioned(url) === unversioned(address);
-  const pages = keys.filter(({ url }) => !isImmutable(url));
+    isVersioned(url) && url !== address && unversioned(url) === unversioned(address);
+  const pages = keys.filter(({ url }) => !SHARD.test(url) && !isVersioned(url) && !isManifest(url));
   const surplus = pages.slice(0, Math.max(0, pages.length - MAXIMUM_PAGES));
   const dropped = [...keys.filter(isOtherVersion), ...surplus];
   await Promise.all(dropped.map((key) => cache.delete(key)));

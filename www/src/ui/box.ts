@@ -454,7 +454,7 @@ export class SearchBox {
   #key(event: KeyboardEvent): void {
     if (event.isComposing || event.keyCode === COMPOSING_KEY_CODE) return;
     const action = this.#actions[event.key];
-    if (action === undefined) return;
+    if (action === undefined || (event.key === "Escape" && !this.#hasToEscape())) return;
     event.preventDefault();
     action(event);
   }
@@ -478,6 +478,11 @@ export class SearchBox {
     const { active } = this.#view.list;
     if (active === undefined) this.ask();
     else active.dispatchEvent(new MouseEvent("click", click));
+  }
+
+  /** Whether Escape is the box's: else a dialog around it may close, or the page do what it does then. */
+  #hasToEscape(): boolean {
+    return this.#frame.dialog !== undefined || this.#view.isOpen || this.#view.input.value !== "";
   }
 
   /** Closes the modal or the list; when that is closed, clears the box. */

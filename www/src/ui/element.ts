@@ -59,6 +59,12 @@ export class SiskinSearch extends Base {
     const is_first = !this.#frame.box.parentNode;
     const hint = shortcutHint(this.#shortcuts, navigator.platform);
     if (is_first) this.#frame.build(this.hasAttribute("modal"), hint);
+    // What was set before the element was defined hides the property.
+    if (Object.hasOwn(this, "value")) {
+      const { value } = this;
+      Reflect.deleteProperty(this, "value");
+      this.value = value;
+    }
     const page = document.documentElement;
     page.addEventListener("keydown", this.#key);
     for (const node of [page, this]) this.#observer.observe(node, FOLLOWED);

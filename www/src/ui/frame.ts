@@ -4,6 +4,9 @@ import { element } from "./nodes.js";
 import { sheet } from "./style.js";
 import { mediaOf, type Theme } from "./theme.js";
 
+/** Of a question; the engine refuses longer ones. */
+const MAXIMUM_CHARACTERS = "2000";
+
 /** What a page shows before anybody searches: the input and its name, or the button that opens
  * them. */
 export class Frame {
@@ -15,6 +18,7 @@ export class Frame {
     "aria-expanded": "false",
     autocomplete: "off",
     autocapitalize: "off",
+    maxlength: MAXIMUM_CHARACTERS,
   });
   /** Where the results belong. In its place once it has a parent. */
   readonly box = element("div", { class: "box" }, this.input);
@@ -57,6 +61,7 @@ export class Frame {
   name(label: string, placeholder: string): void {
     this.#name.textContent = label;
     this.input.ariaLabel = label;
+    if (this.dialog !== undefined) this.dialog.ariaLabel = label;
     this.input.placeholder = placeholder;
   }
 

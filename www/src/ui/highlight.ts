@@ -1,4 +1,5 @@
 import type { Match } from "../api.js";
+import { UNSPACED, UNSPACED_RUNS } from "./scripts.js";
 
 /** A stretch of text, and the kind of match that it is, if any. */
 export interface Segment {
@@ -16,24 +17,52 @@ const MINIMUM_STEM = 3;
 export function highlight(text: string, matches: Match[]): Segment[] {
   const segments: Segment[] = [];
   const wanted = matches.map(({ kind, text }) => ({ kind, folded: fold(text) }));
-  for (const part of text.split(pattern(matches))) {
+  const kindOf = (part: string) => {
     const word = fold(part);
-    append(segments, part, wanted.find(({ folded }) => isForm(word, folded))?.kind);
+    return wanted.find(({ folded }) => isForm(word, folded))?.kind;
+  };
+  // The strongest is marked last, over the others.
+  const pairs = matches.filter(({ text }) => UNSPACED.test(text)).reverse();
+  for (const part of text.split(pattern(matches))) {
+    const kind = kindOf(part);
+    if (kind !== undefined) append(segments, part, kind);
+    else {
+      for (const [place, piece] of part.split(UNSPACED_RUNS).entries()) {
+        if (place % 2 === 0) append(segments, piece, kindOf(piece));
+        else markPairs(segments, piece, pairs);
+      }
+    }
   }
   return segments;
 }
 
-const WORD = /([\p{L}\p{N}_]+)/u;
+const LETTER = "[\\p{L}\\p{M}\\p{N}_]";
+const WORD = new RegExp(`(${LETTER}+)`, "u");
+const NO_LETTER = /[^\p{L}\p{M}\p{N}_]/u;
 
 /** Finds matched texts that are more than a word (`Vec::push`, `--release`), and words. */
 function pattern(matches: Match[]): RegExp {
-  const verbatim = matches
-    .map((match) => match.text)
-    .filter((text) => /[^\p{L}\p{N}_]/u.test(text));
+  const verbatim = matches.map((match) => match.text).filter((text) => NO_LETTER.test(text));
   // Made anew for every line it would cost more than the search.
   if (verbatim.length === 0) return WORD;
   const escaped = verbatim.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
-  return new RegExp(`(${[...escaped, "[\\p{L}\\p{N}_]+"].join("|")})`, "iu");
+  return new RegExp(`(${[...escaped, `${LETTER}+`].join("|")})`, "iu");
+}
+
+/** Marks what `pairs` cover of writing without blanks; they overlap. */
+function markPairs(segments: Segment[], run: string, pairs: Match[]): void {
+  const kinds = new Array<Segment["kind"]>(run.length);
+  for (const { kind, text } of pairs) {
+    for (let at = run.indexOf(text); at !== -1; at = run.indexOf(text, at + 1)) {
+      kinds.fill(kind, at, at + text.length);
+    }
+  }
+  let start = 0;
+  for (let end = 1; end <= run.length; end++) {
+    if (end < run.length && kinds[end] === kinds[start]) continue;
+    append(segments, run.slice(start, end), kinds[start]);
+    start = end;
+  }
 }
 
 function isForm(word: string, other: string): boolean {

@@ -28,8 +28,9 @@ export class Settings {
   get filter(): Condition | undefined {
     const values = new Map<string, Condition[]>();
     for (const pair of listed(this.#host.getAttribute("filter"))) {
-      const [filter = "", ...rest] = pair.split(":").map((part) => part.trim());
-      values.set(filter, [...(values.get(filter) ?? []), { filter, value: rest.join(":") }]);
+      // A value may hold colons itself.
+      const [, filter = pair, value = ""] = /^([^:]*?)\s*:\s*(.*)$/s.exec(pair) ?? [];
+      values.set(filter, [...(values.get(filter) ?? []), { filter, value }]);
     }
     return values.size === 0 ? undefined : { all: [...values.values()].map((any) => ({ any })) };
   }

@@ -200,7 +200,15 @@ export class View {
     input.addEventListener("keydown", (event) => {
       gestures.key(event);
       // The page sees the element as the keys' target, no input: it would take them for shortcuts.
-      if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+      const is_free = event.key === "Escape" && !event.defaultPrevented;
+      if (!event.ctrlKey && !event.metaKey && !is_free) event.stopPropagation();
+    });
+    // From the panel's buttons, too, Escape leads back to the input.
+    this.#panel.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      input.focus();
+      gestures.key(event);
+      event.stopPropagation();
     });
     this.list.node.addEventListener("click", (event) => this.#chosen(event, gestures));
     const { root } = this.#frame;

@@ -1,5 +1,6 @@
 import type { Match } from "../api.js";
 import { fold } from "./highlight.js";
+import { UNSPACED } from "./scripts.js";
 
 /** What of a question is in a passage. */
 export interface Why {
@@ -10,10 +11,6 @@ export interface Why {
   /** Words of the question that had no part in it: they are not there, or too common to be looked for. */
   absent: string[];
 }
-
-/** Writing without blanks: a word of the reader's may be one and a half of the engine's. */
-const UNSPACED =
-  /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
 
 /** Tells apart what `matches` say of `question`. */
 export function whyOf(question: string, matches: Match[]): Why {

@@ -42,13 +42,29 @@ test("conditions and orders are taken as they are, others refused", () => {
   for (let depth = 1; depth < 16; depth++) deep = { any: [deep] };
   checkQuery("x", { filter: (deep as { any: Condition[] }).any[0] as Condition });
   const none = [null, "guide", [], {}, { filter: "a" }, { filter: "a", value: 1 }, { all: "b" }];
-  for (const filter of [...none, { any: [{}] }, deep]) {
+  // Which of two forms is meant, and how they belong together, is not said.
+  const [a, b] = [
+    { filter: "a", value: "b" },
+    { filter: "a", value: "c" },
+  ];
+  const two = [
+    { all: [a], none: [b] },
+    { ...a, none: [b] },
+    { all: null, any: [a] },
+  ];
+  for (const filter of [...none, ...two, { any: [{}] }, deep]) {
     const query = () => checkQuery("x", { filter: filter as Condition });
     assert.throws(query, { code: "query", message: /^filter has to/ }, JSON.stringify(filter));
   }
   for (const sort of [{}, { key: 1 }, { key: "a", order: "desc" }]) {
     assert.throws(() => checkQuery("x", { sort: sort as Sort }), { message: /^sort has to/ });
   }
+});
+
+test("what is passed on of a filter is plain, whatever it was", () => {
+  const reactive = new Proxy({ all: [new Proxy({ filter: "a", value: "b" }, {})] }, {});
+  const { filter } = checkQuery("x", { filter: reactive });
+  assert.deepEqual(structuredClone(filter), { all: [{ filter: "a", value: "b" }] });
 });
 
 test("what wasm throws with a type keeps it, all else is internal", () => {

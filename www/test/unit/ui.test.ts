@@ -30,6 +30,34 @@ test("code is marked as it stands", () => {
   );
 });
 
+test("of writing without blanks the pairs are marked that a match covers, together", () => {
+  const matches = ["非同", "同期", "期処", "処理"].map(word);
+  assert.equal(
+    marked("この関数は非同期処理を待つ。処理", matches),
+    "この関数は[非同期処理]を待つ。[処理]",
+  );
+  assert.equal(
+    marked("HTTPサーバーを使う", ["サー", "ーバ", "バー", "http"].map(word)),
+    "[HTTP][サーバー]を使う",
+  );
+  assert.equal(marked("빠른 검색을 위한 색인", [word("검색")]), "빠른 [검색]을 위한 색인");
+  assert.equal(marked("การค้นหาข้อมูล", ["ค้น", "นห", "หา"].map(word)), "การ[ค้นหา]ข้อมูล");
+  const meaning: Match = { kind: "meaning", query: "検索", text: "探索" };
+  const kinds = highlight("探索と検索", [word("検索"), meaning]).map(({ text, kind }) => [
+    text,
+    kind,
+  ]);
+  assert.deepEqual(kinds, [
+    ["探索", "meaning"],
+    ["と", undefined],
+    ["検索", "word"],
+  ]);
+});
+
+test("letters with marks of their own are words as others", () => {
+  assert.equal(marked("हिन्दी में खोज", [word("खोज"), word("हिन्दी")]), "[हिन्दी] में [खोज]");
+});
+
 test("case and accents do not matter", () => {
   assert.equal(marked("ÉCOLE école", [word("ecole")]), "[ÉCOLE] [école]");
 });
