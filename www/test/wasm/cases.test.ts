@@ -33,7 +33,7 @@ let search: Search;
 let smallSearch: Search;
 before(async () => {
   search = await openBundle();
-  smallSearch = await openBundle(SMALL);
+  smallSearch = await openBundle({}, SMALL);
 });
 after(() => {
   search?.close();

@@ -37,7 +37,7 @@ function editManifest(change: (manifest: Record<string, unknown>) => void): void
 
 /** Asks the bundle a question. */
 async function ask(): Promise<void> {
-  const search = await openBundle(bundle);
+  const search = await openBundle({}, bundle);
   try {
     await search.query("unsafe");
   } finally {
@@ -73,16 +73,19 @@ test("a newer format is refused with the remedy", async () => {
   editManifest((manifest) => {
     manifest.format = 999;
   });
-  await assert.rejects(openBundle(bundle), { code: "version", message: /newer.*update Siskin/ });
+  await assert.rejects(openBundle({}, bundle), {
+    code: "version",
+    message: /newer.*update Siskin/,
+  });
 });
 
 test("a folder without a manifest is a network error that names siskin.json", async () => {
   rmSync(join(bundle, "siskin.json"));
-  await assert.rejects(openBundle(bundle), { code: "network", message: /siskin\.json.*404/ });
+  await assert.rejects(openBundle({}, bundle), { code: "network", message: /siskin\.json.*404/ });
 });
 
 test("a bundle without the network's weights answers in the other modes", async () => {
-  const search = await openBundle(bundle);
+  const search = await openBundle({}, bundle);
   assert.ok((await search.query("unsafe")).results.length > 0);
   await assert.rejects(search.query("unsafe", { mode: "full" }), {
     code: "network",
@@ -94,7 +97,7 @@ test("a bundle without the network's weights answers in the other modes", async 
 });
 
 test("an empty query and one of 100 KB are refused, and the search goes on", async () => {
-  const search = await openBundle(bundle);
+  const search = await openBundle({}, bundle);
   await assert.rejects(search.query("  \n"), { code: "query", message: /empty/ });
   await assert.rejects(search.query("a ".repeat(50_000)), { code: "query", message: /shorten/ });
   assert.ok((await search.query("unsafe")).results.length > 0);
