@@ -117,7 +117,11 @@ impl Config {
         let or = |own: &mut Option<PathBuf>, other: Option<PathBuf>| {
             *own = own.take().or(other);
         };
-        let is_same_site = arguments.site.is_none() || arguments.site == self.site;
+        let place =
+            |site: &Option<PathBuf>| site.as_ref().and_then(|site| site.canonicalize().ok());
+        let is_same_site = arguments.site.is_none()
+            || arguments.site == self.site
+            || (place(&self.site).is_some() && place(&arguments.site) == place(&self.site));
         or(&mut arguments.site, self.site);
         or(&mut arguments.output, self.output.filter(|_| is_same_site));
         or(&mut arguments.encoder, self.encoder);
@@ -165,6 +169,20 @@ mod tests {
         assert_eq!(arguments.site.as_deref(), Some(Path::new("docs/public")));
         assert_eq!(arguments.output.as_deref(), Some(Path::new("/search")));
         assert!(arguments.pagefind && !arguments.lite);
+    }
+
+    #[test]
+    fn the_output_is_that_of_the_site_however_it_is_spelled() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().display();
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        std::fs::create_dir(folder.path().join("b")).unwrap();
+        let file = format!("site = '{here}/a'\noutput = '/out'");
+        let output = |site: &str| index(&format!("{here}/{site}"), &file).output;
+        for same in ["a", "./a", "a/", "b/../a"] {
+            assert_eq!(output(same).as_deref(), Some(Path::new("/out")), "{same}");
+        }
+        assert_eq!(output("b"), None);
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.exit_code(),
         Err(error) if failure::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", failure::one_line(&error));
+            talk::say(&format!("error: {}", failure::one_line(&error)));
             ExitCode::from(2)
         }
     }

@@ -29,13 +29,13 @@ impl Talk {
     /// Says something that the user may miss.
     pub fn remark(self, text: &str) {
         if self == Self::Normal {
-            eprintln!("{text}");
+            say(text);
         }
     }
 
     /// Says something that the user should see.
     pub fn problem(self, text: &str) {
-        eprintln!("warning: {text}");
+        say(&format!("warning: {text}"));
     }
 
     /// A bar with rate and time left; hidden when quiet or when nobody watches.
@@ -60,6 +60,11 @@ impl Talk {
         bar.enable_steady_tick(TICK);
         bar
     }
+}
+
+/// A line for the user. Where nobody reads any longer, work goes on without it.
+pub fn say(line: &str) {
+    writeln!(std::io::stderr(), "{line}").ok();
 }
 
 /// Prints the result.

@@ -13,6 +13,8 @@ use crate::top;
 pub const MAX_QUERY_CHARACTERS: usize = 2_000;
 /// Words of a query that are looked up, the first ones: each may cost a shard.
 const MAX_WORDS: usize = 24;
+/// Parts of them that are, likewise: of writing without blanks as many as there are pairs.
+const MAX_PARTS: usize = 24;
 /// Weight of a part of a camelCase or snake_case word.
 const PART_WEIGHT: f32 = 0.3;
 /// Weight of the meaning of a word that was mistyped or stands under another form.
@@ -220,22 +222,20 @@ pub fn analyze(
         wanted,
         query: AnalyzedQuery::default(),
     };
+    let (mut words_left, mut parts_left) = (MAX_WORDS, MAX_PARTS);
     for (at, term) in terms.iter().enumerate() {
-        if terms[..at].iter().any(|before| before.text == term.text) {
+        let is_part = term.kind == TermKind::Part;
+        let is_known = terms[..at].iter().any(|before| before.text == term.text);
+        if is_known || (is_part && parts_left == 0) {
             continue;
         }
         let stop_word =
             says_something && term.kind == TermKind::Word && is_stop_word(&term.surface);
         let word = finder.word(term, stop_word)?;
         finder.query.words.push(word);
-        if finder
-            .query
-            .words
-            .iter()
-            .filter(|word| !word.stop_word)
-            .count()
-            == MAX_WORDS
-        {
+        words_left -= usize::from(!is_part && !stop_word);
+        parts_left -= usize::from(is_part);
+        if words_left == 0 {
             break;
         }
     }
@@ -624,7 +624,8 @@ mod tests {
         assert_eq!(pairs("york york"), [(0, 0)]);
         let words: Vec<String> = (0..60).map(|i| format!("word{i}")).collect();
         let many = pairs(&words.join(" "));
-        assert!(many.iter().all(|&(a, b)| a < MAX_WORDS && b < MAX_WORDS));
+        let most = MAX_WORDS + MAX_PARTS;
+        assert!(many.iter().all(|&(a, b)| a < most && b < most));
     }
 
     #[test]
@@ -642,7 +643,16 @@ mod tests {
     fn of_many_words_the_first_are_looked_up() {
         let words: Vec<String> = (0..60).map(|i| format!("word{i}")).collect();
         let site = Words::new(&[]);
-        assert_eq!(query(&words.join(" "), &site).words.len(), MAX_WORDS);
+        let kinds = |text: &str| {
+            let query = query(text, &site);
+            let is_part = |word: &&QueryWord| word.term.kind == TermKind::Part;
+            let parts = query.words.iter().filter(is_part).count();
+            (query.words.len() - parts, parts)
+        };
+        assert_eq!(kinds(&words.join(" ")).0, MAX_WORDS);
+        // Of writing without blanks a pair is a word; the characters after each do not use words up.
+        let characters: String = (0x4e00..0x4e00 + 60).filter_map(char::from_u32).collect();
+        assert_eq!(kinds(&characters), (MAX_WORDS, MAX_WORDS - 1));
     }
 
     #[test]

@@ -267,7 +267,7 @@ fn passage_texts(pages: &[Page], most: usize) -> Vec<String> {
 fn stemming(pages: &[Page]) -> Stemming {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for language in pages.iter().filter_map(|page| page.language.as_deref()) {
-        let primary = language.split('-').next().unwrap_or_default();
+        let primary = language.split(['-', '_']).next().unwrap_or_default();
         *counts.entry(primary.to_ascii_lowercase()).or_default() += 1;
     }
     let most = counts.iter().max_by_key(|(_, count)| **count);
@@ -422,10 +422,13 @@ impl Summary {
 pub(super) fn skip_counts(skipped: &[SkippedFile]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for skipped in skipped {
-        let reason = match skipped.reason.starts_with("the same as") {
-            true => "the same as another page",
-            false if skipped.problem => "named above",
-            false => &skipped.reason,
+        let reason = match skipped.reason.as_str() {
+            reason if reason.starts_with("the same as") => "the same as another page",
+            reason if reason.starts_with("another file has its address") => {
+                "another file has its address"
+            }
+            _ if skipped.problem => "named above",
+            reason => reason,
         };
         *counts.entry(reason).or_default() += 1;
     }

@@ -29,7 +29,7 @@ use crate::watch;
 
 /// Rest after a connection that could not be taken.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
-const INDEX_FILE: &str = "index.html";
+const INDEX_FILES: [&str; 2] = ["index.html", "index.htm"];
 const NOT_FOUND_FILE: &str = "404.html";
 
 /// Runs the command; returns only when it cannot go on.
@@ -203,7 +203,8 @@ impl Site {
             };
             return Answer::Redirect(format!("/{}/{query}", path.trim_start_matches('/')));
         }
-        match self.file_in(&found, INDEX_FILE) {
+        let mut indexes = INDEX_FILES.iter();
+        match indexes.find_map(|name| self.file_in(&found, name)) {
             Some(index) => Answer::File(index),
             None => self.not_found(),
         }

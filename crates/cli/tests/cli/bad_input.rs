@@ -1,7 +1,8 @@
 //! What people get wrong, and what breaks on the way: one line of error, nothing half written.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use siskin_core::container::FORMAT_VERSION;
 
@@ -31,6 +32,30 @@ fn no_such_folder() {
         error.starts_with("no such folder: /no/such/site"),
         "{error}"
     );
+}
+
+/// Nobody may read what is said beside the result; `/dev/full` takes nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn work_goes_on_where_nothing_can_be_said() {
+    let run = |arguments: Vec<PathBuf>| {
+        let nowhere = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_siskin"));
+        let command = command
+            .args(arguments)
+            .stderr(nowhere)
+            .current_dir(std::env::temp_dir());
+        command.output().unwrap().status.code()
+    };
+    let site = folder(&[("a.html", "<h1>A</h1><p>text")]);
+    let mut arguments = index_arguments(site.path());
+    arguments.push("--no-cache".into());
+    assert_eq!(run(arguments), Some(0));
+    assert!(site.path().join("siskin/siskin.json").exists());
+    assert_eq!(run(index_arguments(Path::new("/no/such/site"))), Some(2));
 }
 
 #[test]

@@ -42,10 +42,10 @@ impl Stemming {
         }
     }
 
-    /// The rule for a language tag such as `en-GB`; languages without a stemmer keep their words.
+    /// The rule for a language tag such as `en-GB`, or `en_GB` as some write it; languages without a stemmer keep their words.
     #[must_use]
     pub fn for_language(tag: &str) -> Self {
-        let primary = tag.split('-').next().unwrap_or_default();
+        let primary = tag.split(['-', '_']).next().unwrap_or_default();
         if primary.eq_ignore_ascii_case("en") {
             Self::English
         } else {

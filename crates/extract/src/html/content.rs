@@ -12,7 +12,7 @@ const CONTENT: [&str; 11] = [
     "[data-siskin-body]",
     "[data-pagefind-body]",
     "article#furo-main-content, article.bd-article, article.md-content__inner",
-    "main article",
+    ARTICLE,
     "#mdbook-content main",
     "[role=main]",
     "main",
@@ -21,6 +21,9 @@ const CONTENT: [&str; 11] = [
     "body",
     "html",
 ];
+
+/// The article in which Docusaurus has a page, unless it is a part of the page.
+const ARTICLE: &str = "main article";
 
 const STRIPPED_TAGS: [&str; 22] = [
     "nav",
@@ -111,11 +114,12 @@ pub(super) struct Content<'a> {
 
 impl<'a> Content<'a> {
     pub(super) fn of(html: &'a Html) -> Self {
-        let found = SELECTORS
-            .iter()
-            .map(|selector| outermost(html, selector))
-            .enumerate()
-            .find(|(_, roots)| !roots.is_empty());
+        let of_selector = |(place, selector)| {
+            let roots = outermost(html, selector);
+            let is_part = CONTENT.get(place) == Some(&ARTICLE) && leaves_headings_out(&roots);
+            (!roots.is_empty() && !is_part).then_some((place, roots))
+        };
+        let found = SELECTORS.iter().enumerate().find_map(of_selector);
         let Some((selector, roots)) = found else {
             return Self::default();
         };
@@ -126,6 +130,28 @@ impl<'a> Content<'a> {
         };
         Self { roots, mark }
     }
+}
+
+/// Whether a heading of the `<main>` around `articles` stands in none of them: they are parts of the content, such as cards.
+fn leaves_headings_out(articles: &[ElementRef<'_>]) -> bool {
+    let main = articles.first().and_then(|article| {
+        let mut above = article.ancestors().filter_map(ElementRef::wrap);
+        above.find(|above| above.value().name() == "main")
+    });
+    let Some(main) = main else {
+        return false;
+    };
+    let is_read = |heading: ElementRef<'_>| {
+        let above = heading.ancestors().filter_map(ElementRef::wrap);
+        let mut within = above.take_while(|above| above.id() != main.id());
+        !within.any(|above| {
+            is_stripped(above.value()) || articles.iter().any(|article| article.id() == above.id())
+        })
+    };
+    let mut elements = main.descendent_elements();
+    elements.any(|element| {
+        super::walk::heading_level(element.value().name()).is_some() && is_read(element)
+    })
 }
 
 fn outermost<'a>(html: &'a Html, selector: &Selector) -> Vec<ElementRef<'a>> {
@@ -154,6 +180,21 @@ pub(super) fn is_stripped(element: &Element) -> bool {
             .classes()
             .any(|class| STRIPPED_CLASSES.contains(&class))
         || (element.name() == "aside" && !is_note(element))
+}
+
+/// Whether an element is the button that a heading consists of, as accordions have it.
+pub(super) fn is_heading_itself(element: ElementRef<'_>) -> bool {
+    let letters = |element: ElementRef<'_>| {
+        let text = element.text().flat_map(str::chars);
+        text.filter(|c| !c.is_whitespace()).count()
+    };
+    let above = element.ancestors().filter_map(ElementRef::wrap);
+    let mut headings =
+        above.filter(|above| super::walk::heading_level(above.value().name()).is_some());
+    element.value().name() == "button"
+        && headings
+            .next()
+            .is_some_and(|heading| letters(heading) == letters(element))
 }
 
 /// Whether MkDocs Material keeps an element, or the section below a heading, out of its index.

@@ -7,6 +7,9 @@ use crate::text;
 /// Separators between a page's own title and the name of its site, each with spaces around.
 const SEPARATORS: [&str; 7] = ["-", "|", "–", "—", "·", "•", "::"];
 
+/// A page that leads on later than that is there to be read.
+const MOST_SECONDS: u32 = 15;
+
 /// Facts from `<html>` and `<head>`.
 #[derive(Default)]
 pub(super) struct Head {
@@ -14,9 +17,11 @@ pub(super) struct Head {
     pub(super) language: Option<String>,
     /// `<title>` without the site's name.
     pub(super) title: Option<String>,
+    /// The whole of it, where something was taken for the site's name.
+    pub(super) whole_title: Option<String>,
     /// `<meta name=robots content=noindex>` or the like.
     pub(super) no_index: bool,
-    /// `<meta http-equiv=refresh>` that names another page.
+    /// `<meta http-equiv=refresh>` that soon shows another page.
     pub(super) redirects: bool,
     /// `<link rel=canonical>`: where the site says that the page is published.
     pub(super) canonical: Option<String>,
@@ -42,11 +47,20 @@ impl Head {
                 "link" if element.attr("rel") == Some("canonical") => {
                     head.canonical = element.attr("href").map(str::to_owned);
                 }
-                "title" if head.title.is_none() => head.title = title(element),
+                "title" if head.title.is_none() => head.read_title(element),
                 _ => {}
             }
         }
         head
+    }
+
+    fn read_title(&mut self, element: ElementRef<'_>) {
+        let whole = text::collapse(&element.text().collect::<String>());
+        let own = without_site_name(&whole);
+        if !own.is_empty() {
+            self.title = Some(own.to_owned());
+            self.whole_title = (own != whole).then_some(whole);
+        }
     }
 
     fn read_meta(&mut self, meta: &Element) {
@@ -64,17 +78,20 @@ impl Head {
                 .any(|word| matches!(word.trim(), "noindex" | "none"));
         }
         if is("http-equiv", "refresh") {
-            self.redirects |= content
-                .split(';')
-                .any(|part| part.trim_start().starts_with("url"));
+            self.redirects |= redirects(&content);
         }
     }
 }
 
-fn title(element: ElementRef<'_>) -> Option<String> {
-    let whole = text::collapse(&element.text().collect::<String>());
-    let own = without_site_name(&whole);
-    (!own.is_empty()).then(|| own.to_owned())
+/// Whether a refresh such as `0; url=/new/` sends readers elsewhere before they have read anything.
+fn redirects(content: &str) -> bool {
+    let digits = content
+        .trim_start()
+        .split(|c: char| !c.is_ascii_digit())
+        .next();
+    let seconds = digits.and_then(|digits| digits.parse::<u32>().ok());
+    let names_page = |part: &str| part.trim_start().starts_with("url");
+    content.split([';', ',']).any(names_page) && seconds.unwrap_or(0) <= MOST_SECONDS
 }
 
 /// `title` up to its last separator; all of it, if nothing stands before the separator.
@@ -91,6 +108,22 @@ fn without_site_name(title: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refresh_is_a_redirect_if_it_comes_soon() {
+        for content in [
+            "0;url=/new/",
+            "0, url=/new/",
+            " 5; URL=/x",
+            "url=/new/",
+            "0.5;url=/",
+        ] {
+            assert!(redirects(&content.to_ascii_lowercase()), "{content}");
+        }
+        for content in ["300; url=/board.html", "5", "", "60"] {
+            assert!(!redirects(content), "{content}");
+        }
+    }
 
     #[test]
     fn the_site_name_is_cut_off_the_title() {

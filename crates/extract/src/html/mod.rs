@@ -29,6 +29,8 @@ pub enum Reading {
         replaced_bad_bytes: bool,
         /// What marks its content, if its author did.
         mark: Option<Mark>,
+        /// The whole `<title>` where the page's title is the part of it before the last separator.
+        whole_title: Option<String>,
     },
     /// The page asks robots to stay away.
     NoIndex,
@@ -73,7 +75,7 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
     let (text, replaced_bad_bytes) = encoding::decode(bytes);
     bounds::check(&text, url)?;
     let html = Html::parse_document(&text);
-    let head = head::Head::of(&html);
+    let mut head = head::Head::of(&html);
     if head.no_index {
         return Ok(Reading::NoIndex);
     }
@@ -85,7 +87,8 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
         return Ok(Reading::ListsPages);
     }
     let said = attributes::read(&html, &content.roots);
-    let page = page_of(&content.roots, head, said, url);
+    let whole_title = head.whole_title.take();
+    let (page, is_of_head) = page_of(&content.roots, head, said, url);
     if page.passages.is_empty() {
         return Ok(Reading::Empty);
     }
@@ -93,6 +96,7 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
         page,
         replaced_bad_bytes,
         mark: content.mark,
+        whole_title: whole_title.filter(|_| is_of_head),
     })
 }
 
@@ -111,25 +115,33 @@ pub(crate) fn fragment_blocks(html: &str) -> Vec<String> {
         .collect()
 }
 
-fn page_of(roots: &[ElementRef<'_>], head: head::Head, said: attributes::Said, url: &str) -> Page {
+/// The page, and whether its title is that of its head.
+fn page_of(
+    roots: &[ElementRef<'_>],
+    head: head::Head,
+    said: attributes::Said,
+    url: &str,
+) -> (Page, bool) {
     let mut walker = walk::Walker::default();
     for root in roots {
         walker.walk(**root);
     }
     let title = said.title.or_else(|| walker.title().map(str::to_owned));
+    let is_of_head = title.is_none() && head.title.is_some();
     let title = title.or(head.title);
     let outline: Outline = walker.finish();
     let title = title.or_else(|| outline.first_heading().map(str::to_owned));
     let title = title.unwrap_or_default();
     let sections = outline.finish(&title);
     let passages = passages::cut(&title, &sections);
-    Page {
+    let page = Page {
         url: url.to_owned(),
         title,
         language: head.language,
         passages,
         attributes: said.attributes,
-    }
+    };
+    (page, is_of_head)
 }
 
 #[cfg(test)]

@@ -34,6 +34,29 @@ fn content_is_found_where_the_surest_selector_says() {
 }
 
 #[test]
+fn an_article_that_leaves_headings_of_the_page_out_is_a_part_of_it() {
+    let card = "<article><h3>Related</h3>See backoff.</article>";
+    let page = format!("<main><h1>Scheduling</h1>Jobs.<h2>Zones</h2>Time.{card}</main>");
+    assert_eq!(texts(&page), ["Jobs.", "Time.", "See backoff."]);
+    // Headings that are not read anyway do not count.
+    let aside = "<aside><h2>On this page</h2></aside><nav><h2>More</h2></nav>";
+    let page = format!("<main>no<article><h1>Scheduling</h1>Jobs.</article>{aside}</main>");
+    assert_eq!(texts(&page), ["Jobs."]);
+}
+
+#[test]
+fn a_heading_that_is_a_button_is_a_heading() {
+    let question = "<h2 id=a><button type=button>How do I purge?</button></h2><p>With --all.";
+    let page = read(&format!(
+        "<main><h1>FAQ</h1>{question}<h2>Copy <button>Copy link</button></h2>x"
+    ));
+    let headings: Vec<&str> = (page.passages.iter())
+        .filter_map(|passage| passage.headings.last().map(String::as_str))
+        .collect();
+    assert_eq!(headings, ["How do I purge?", "Copy"]);
+}
+
+#[test]
 fn all_outermost_content_elements_are_read() {
     assert_eq!(
         texts("<main><article>a<article>b</article></article>no<article>c</article></main>"),

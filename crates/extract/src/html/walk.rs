@@ -120,8 +120,12 @@ impl Walker {
         } else if let Some(element) = ElementRef::wrap(node) {
             self.note_inner_id(element.value());
             let is_root = node.id() == root.id();
-            if !is_root && (content::is_stripped(element.value()) || content::is_furniture(element))
-            {
+            let is_left_out = || {
+                let is_stripped = content::is_stripped(element.value());
+                is_stripped && !content::is_heading_itself(element)
+                    || content::is_furniture(element)
+            };
+            if !is_root && is_left_out() {
                 self.skipped = Some(node.id());
                 self.exclude_section(element.value());
             } else {

@@ -49,14 +49,19 @@ pub enum SkipReason {
     Unmarked,
     /// A folder with an index that `siskin index` or Pagefind wrote.
     SearchIndex,
-    /// A symbolic link that leads out of the site or nowhere.
+    /// A symbolic link to pages that are not read: out of the site, into a hidden folder, or nowhere.
     LinkOutside,
     /// A symbolic link to something that is read anyway.
     LinkInside,
-    /// It has the address or the content of another page.
+    /// It has the content of another page, and what is said of that.
     Duplicate {
         /// The page that was kept.
         of: String,
+    },
+    /// Another file has its address: `index.htm` beside `index.html`.
+    SameAddress {
+        /// The address.
+        url: String,
     },
     /// It could not be read or parsed.
     Unreadable {
@@ -85,9 +90,12 @@ impl fmt::Display for SkipReason {
             Self::SphinxExtra => f.write_str("added by Sphinx to the documents"),
             Self::Unmarked => f.write_str("without data-pagefind-body, which other pages have"),
             Self::SearchIndex => f.write_str("a search index"),
-            Self::LinkOutside => f.write_str("a link that leads out of the site or nowhere"),
+            Self::LinkOutside => {
+                f.write_str("a link that leads out of the site, into a hidden folder or nowhere")
+            }
             Self::LinkInside => f.write_str("a link to a part of the site"),
             Self::Duplicate { of } => write!(f, "the same as {of}"),
+            Self::SameAddress { url } => write!(f, "another file has its address, {url}"),
             Self::Unreadable { message } => f.write_str(message),
         }
     }
@@ -146,6 +154,7 @@ enum Outcome {
         page: Page,
         replaced_bad_bytes: bool,
         mark: Option<Mark>,
+        whole_title: Option<String>,
     },
     Skip(SkipReason),
 }
@@ -154,6 +163,16 @@ impl Outcome {
     fn mark(&self) -> Option<Mark> {
         match self {
             Self::Page { mark, .. } => *mark,
+            Self::Skip(_) => None,
+        }
+    }
+
+    /// What of its `<title>` was taken for the site's name.
+    fn title_ending(&self) -> Option<&str> {
+        match self {
+            Self::Page {
+                page, whole_title, ..
+            } => whole_title.as_deref()?.strip_prefix(&page.title),
             Self::Skip(_) => None,
         }
     }
@@ -173,10 +192,12 @@ fn read_file(folder: &Path, file: &SourceFile) -> Outcome {
             page,
             replaced_bad_bytes,
             mark,
+            whole_title,
         }) => Outcome::Page {
             page,
             replaced_bad_bytes,
             mark,
+            whole_title,
         },
         Ok(Reading::NoIndex) => Outcome::Skip(SkipReason::NoIndex),
         Ok(Reading::Redirect) => Outcome::Skip(SkipReason::Redirect),
@@ -195,7 +216,34 @@ fn is_book_summary(path: &Path, bytes: &[u8]) -> bool {
     is_named && start.windows(6).any(|window| window == b"mdbook")
 }
 
-fn report(listing: Listing, outcomes: Vec<Outcome>) -> SiteReport {
+/// Gives pages their whole title whose last part is no other page's: it is not the site's name.
+fn restore_titles(outcomes: &mut [Outcome]) {
+    let mut pages_of: BTreeMap<String, usize> = BTreeMap::new();
+    for ending in outcomes.iter().filter_map(Outcome::title_ending) {
+        *pages_of.entry(ending.to_owned()).or_default() += 1;
+    }
+    // Of one page alone nothing can be said.
+    if pages_of.values().sum::<usize>() < 2 {
+        return;
+    }
+    for outcome in outcomes {
+        let is_own = outcome
+            .title_ending()
+            .is_some_and(|ending| pages_of.get(ending) == Some(&1));
+        if let Outcome::Page {
+            page,
+            whole_title: Some(whole),
+            ..
+        } = outcome
+            && is_own
+        {
+            page.title.clone_from(whole);
+        }
+    }
+}
+
+fn report(listing: Listing, mut outcomes: Vec<Outcome>) -> SiteReport {
+    restore_titles(&mut outcomes);
     let is_marked = |outcome: &Outcome| outcome.mark() == Some(Mark::Pagefind);
     let mut collector = Collector {
         marked_only: outcomes.iter().any(is_marked),
@@ -242,7 +290,13 @@ impl Collector {
             .entry((page.title.clone(), first_text.unwrap_or_default()))
             .or_default();
         let mut alike_pages = alike.iter().filter_map(|i| self.report.pages.get(*i));
-        if let Some(twin) = alike_pages.find(|twin| twin.passages == page.passages) {
+        // Where authors tell pages apart, readers choose by that: versions, languages.
+        let is_twin = |twin: &&Page| {
+            twin.passages == page.passages
+                && twin.attributes == page.attributes
+                && twin.language == page.language
+        };
+        if let Some(twin) = alike_pages.find(is_twin) {
             let reason = SkipReason::Duplicate {
                 of: twin.url.clone(),
             };

@@ -96,7 +96,7 @@ fn what_is_no_page_is_left_out_and_named() {
     let expected = [
         ("404.html", "shown for missing pages"),
         ("b.html", "the same as /a.html"),
-        ("c/index.html", "the same as /c/"),
+        ("c/index.htm", "another file has its address, /c/"),
         ("empty.html", "no text in its main content"),
         ("moved.html", "only redirects"),
         ("noindex.html", "says noindex"),
@@ -193,6 +193,66 @@ fn pages_that_mark_no_content_are_left_out_where_others_do_so_for_pagefind() {
     );
 }
 
+#[test]
+fn pages_that_differ_in_what_is_said_of_them_are_all_read() {
+    let page = |version: &str| {
+        format!(
+            "<main><h1>Install</h1><p>Run it.<p data-siskin-filter='version[title]' title='{version}'>"
+        )
+    };
+    let said = |language: &str| format!("<html lang={language}><main><h1>Limits</h1><p>Memory.");
+    let site = folder(&[
+        ("v1/install.html", page("1").as_bytes()),
+        ("v2/install.html", page("2").as_bytes()),
+        ("v3/install.html", page("2").as_bytes()),
+        ("de/limits.html", said("de").as_bytes()),
+        ("en/limits.html", said("en").as_bytes()),
+    ]);
+    let report = pages(site.path(), |_| ()).expect("pages");
+    assert_eq!(
+        urls(&report),
+        [
+            "/de/limits.html",
+            "/en/limits.html",
+            "/v1/install.html",
+            "/v2/install.html"
+        ]
+    );
+}
+
+#[test]
+fn the_end_of_a_title_is_cut_only_where_pages_share_it() {
+    let page = |title: &str, text: &str| format!("<title>{title}</title><main><p>{text}");
+    let titles = |site: &[(&str, &str)]| {
+        let files: Vec<_> = site.iter().map(|(title, text)| page(title, text)).collect();
+        let names: Vec<String> = (0..files.len()).map(|i| format!("{i}.html")).collect();
+        let files = names
+            .iter()
+            .map(String::as_str)
+            .zip(files.iter().map(|file| file.as_bytes()));
+        let site = folder(&files.collect::<Vec<_>>());
+        let report = pages(site.path(), |_| ()).expect("pages");
+        report
+            .pages
+            .into_iter()
+            .map(|page| page.title)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        titles(&[("Install - Linux", "a"), ("Install - Windows", "b")]),
+        ["Install - Linux", "Install - Windows"]
+    );
+    assert_eq!(
+        titles(&[
+            ("Ducks - Birds", "a"),
+            ("Geese - Birds", "b"),
+            ("Calls - Ducks", "c")
+        ]),
+        ["Ducks", "Geese", "Calls - Ducks"]
+    );
+    assert_eq!(titles(&[("Ducks - Birds", "a")]), ["Ducks"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_are_not_followed() {
@@ -206,6 +266,12 @@ fn links_are_not_followed() {
     link(Path::new("nowhere.html"), "broken.html");
     link(Path::new("a"), "copy");
     link(Path::new(".."), "a/loop");
+    std::fs::create_dir(site.path().join(".build")).expect("a folder");
+    link(Path::new(".build"), "docs");
+    // No page is behind these.
+    link(elsewhere.path(), "node_modules");
+    link(Path::new("/nowhere/site.css"), "site.css");
+    link(elsewhere.path(), ".cache");
     let report = pages(site.path(), |_| ()).expect("pages");
     assert_eq!(urls(&report), ["/a/page.html"]);
     let problems: Vec<_> = report
@@ -217,7 +283,8 @@ fn links_are_not_followed() {
         .iter()
         .map(|skipped| skipped.path.display().to_string())
         .collect();
-    assert_eq!(problems, ["broken.html", "folder", "secret.html"]);
+    assert_eq!(problems, ["broken.html", "docs", "folder", "secret.html"]);
+    assert_eq!(report.skipped.len(), 6, "{:?}", report.skipped);
 }
 
 #[test]

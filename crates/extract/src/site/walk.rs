@@ -40,7 +40,7 @@ pub struct Listing {
 /// The `.html` and `.htm` files below `folder`, in order of their paths.
 ///
 /// Left out are folders with a search index, hidden folders, `node_modules`, what Sphinx adds to its
-/// documents, `404.html` and symbolic links. If `a.html` and `a.htm` or the like have one address, the first is kept.
+/// documents, `404.html` and symbolic links. Of `index.html` and `index.htm`, which have one address, the former is kept.
 ///
 /// # Errors
 /// When the folder does not exist, holds no HTML, or some folder in it cannot be listed.
@@ -129,8 +129,7 @@ impl Walk {
     }
 
     fn is_site_folder(&mut self, path: &Path) -> bool {
-        let name = path.file_name().unwrap_or_default();
-        if name.as_encoded_bytes().starts_with(b".") || name == "node_modules" {
+        if is_passed_over(path) {
             return false;
         }
         let absolute = self.root.join(path);
@@ -158,12 +157,25 @@ impl Walk {
             && (name.starts_with('_') || !absolute.is_dir() || holds_one_page(&absolute))
     }
 
+    /// Notes a symbolic link, unless no page is behind it.
     fn link(&mut self, path: PathBuf) {
-        let target = self.root.join(&path).canonicalize();
-        let is_inside = target.is_ok_and(|target| target.starts_with(&self.root));
+        let target = self.root.join(&path).canonicalize().ok();
+        let is_file = target.as_deref().is_some_and(Path::is_file) || path.extension().is_some();
+        if is_passed_over(&path) {
+            return;
+        }
+        if is_file && !is_html(&path) {
+            self.listing.other_files += 1;
+            return;
+        }
+        let below = target
+            .as_deref()
+            .and_then(|target| target.strip_prefix(&self.root).ok());
+        let is_read =
+            below.is_some_and(|below| !below.iter().any(|name| is_passed_over(Path::new(name))));
         self.skip(
             path,
-            if is_inside {
+            if is_read {
                 SkipReason::LinkInside
             } else {
                 SkipReason::LinkOutside
@@ -174,6 +186,12 @@ impl Walk {
     fn skip(&mut self, path: PathBuf, reason: SkipReason) {
         self.listing.skipped.push(Skipped { path, reason });
     }
+}
+
+/// Whether a file or folder is hidden, or holds packages: it is left out unnamed.
+fn is_passed_over(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(b".") || name == "node_modules"
 }
 
 /// Whether a folder is what Sphinx's builder `dirhtml` makes of one page.
@@ -219,14 +237,16 @@ pub fn percent_encoded(name: &OsStr) -> String {
 fn drop_equal_urls(listing: &mut Listing) {
     let mut kept = BTreeSet::new();
     let (files, skipped) = (std::mem::take(&mut listing.files), &mut listing.skipped);
-    for file in files {
+    // From the last on: `index.html` before `index.htm`, as servers have it.
+    for file in files.into_iter().rev() {
         if kept.insert(file.url.clone()) {
             listing.files.push(file);
         } else {
             skipped.push(Skipped {
                 path: file.path,
-                reason: SkipReason::Duplicate { of: file.url },
+                reason: SkipReason::SameAddress { url: file.url },
             });
         }
     }
+    listing.files.reverse();
 }
