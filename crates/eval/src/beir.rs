@@ -197,6 +197,9 @@ fn read_queries(path: &Path) -> Result<HashMap<String, String>> {
     let mut texts = HashMap::new();
     for_each_line(path, |_, text| {
         let query: QueryLine = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if texts.contains_key(&query.id) {
+            return Err(format!("the query id {:?} comes twice", query.id));
+        }
         texts.insert(query.id, query.text);
         Ok(())
     })?;

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 use safetensors::serialize;
 use serde::Deserialize;
 use siskin_core::container::sha256_hex;
 
 use crate::bert::{Bert, Config};
+use crate::checkpoint::check_finite;
 use crate::files::write_whole;
 use crate::manifest::Manifest;
 use crate::onnx::read::Written;
@@ -51,6 +52,10 @@ impl Base {
         let mut weights =
             candle_core::safetensors::load_buffer(&bytes, device).with_context(unreadable)?;
         weights.retain(|_, tensor| tensor.dtype().is_float());
+        for (name, tensor) in &mut weights {
+            *tensor = tensor.to_dtype(DType::F32)?;
+            check_finite(tensor).with_context(|| format!("{name} in {}", path.display()))?;
+        }
         Ok(Self {
             folder: folder.to_owned(),
             id: sha256_hex(&bytes),
@@ -155,6 +160,25 @@ impl Base {
         write_whole(&folder.join("config.json"), config.as_bytes())?;
         write_whole(&path, &serialize(weights, None)?)
     }
+}
+
+/// What tells weights from others: SHA-256 of their names and values, in hex.
+///
+/// # Errors
+/// When a tensor cannot be read from its device.
+pub fn identity(weights: &HashMap<String, Tensor>) -> Result<String> {
+    let mut named: Vec<_> = weights.iter().collect();
+    named.sort_unstable_by_key(|(name, _)| *name);
+    let mut bytes = Vec::new();
+    for (name, tensor) in named {
+        let values = tensor
+            .flatten_all()?
+            .to_dtype(DType::F32)?
+            .to_vec1::<f32>()?;
+        bytes.extend(name.as_bytes());
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    }
+    Ok(sha256_hex(&bytes))
 }
 
 fn read_config(path: &Path) -> Result<Config> {

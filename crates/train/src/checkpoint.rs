@@ -19,7 +19,7 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -123,6 +123,21 @@ impl Checkpoint {
         let rows = load_optional(&folder.join(STATIC_ROWS), device)?;
         let rows = rows.as_ref().map(StaticRows::of_tensors).transpose()?;
         let optimizer = load_optional(&folder.join("optimizer.safetensors"), device)?;
+        let lacks = |file: &str| {
+            format!(
+                "{} lacks {file}, which its state.json says was trained: copy the checkpoint as a whole",
+                folder.display()
+            )
+        };
+        ensure!(
+            backbone.is_some() || !trained_network(&json!(&state)),
+            lacks("backbone.safetensors")
+        );
+        ensure!(rows.is_some() || !state.rows_trained, lacks(STATIC_ROWS));
+        for tensor in backbone.iter().flat_map(HashMap::values) {
+            check_finite(tensor)
+                .with_context(|| format!("backbone.safetensors in {}", folder.display()))?;
+        }
         Ok(Self {
             state,
             heads,
@@ -207,6 +222,30 @@ impl Checkpoint {
     }
 }
 
+/// Whether the run that a state tells of, or one before it, changed the network.
+fn trained_network(state: &serde_json::Value) -> bool {
+    let number = |value: Option<&serde_json::Value>| value.and_then(serde_json::Value::as_f64);
+    let rate = state
+        .get("config")
+        .and_then(|config| config.get("backbone_learning_rate"));
+    let is_trained = number(rate) > Some(0.0) && number(state.get("step")) > Some(0.0);
+    is_trained || state.get("before").is_some_and(trained_network)
+}
+
+/// Refuses a tensor with a value that is no number.
+pub(crate) fn check_finite(tensor: &Tensor) -> Result<()> {
+    let sum = tensor
+        .to_dtype(DType::F64)?
+        .abs()?
+        .sum_all()?
+        .to_scalar::<f64>()?;
+    ensure!(
+        sum.is_finite(),
+        "it holds values that are no numbers: the file is damaged"
+    );
+    Ok(())
+}
+
 /// File of static rows.
 const STATIC_ROWS: &str = "static_rows.safetensors";
 
@@ -270,6 +309,16 @@ fn load_heads(path: &Path, buckets: &[Bucket], device: &Device) -> Result<Vec<He
             tensor.with_context(|| format!("{} lacks {name}", path.display()))
         };
         let mut head = Head::new(take("weight")?, take("bias")?, bucket.k)?;
+        ensure!(
+            head.n() == bucket.n,
+            "{} has {} dimensions in bucket {j}, state.json says {}: copy the checkpoint as a whole",
+            path.display(),
+            head.n(),
+            bucket.n
+        );
+        for tensor in [&head.weight, &head.bias] {
+            check_finite(tensor).with_context(|| path.display().to_string())?;
+        }
         head.log_rarity = take("rarity").ok();
         Ok(head)
     };
@@ -280,7 +329,6 @@ fn load_heads(path: &Path, buckets: &[Bucket], device: &Device) -> Result<Vec<He
 mod tests {
     use super::*;
     use crate::files::{REPLACING, partial};
-    use candle_core::DType;
 
     fn checkpoint(step: usize) -> Result<Checkpoint> {
         let weight = Tensor::full(step as f32, (3, 2), &Device::Cpu)?;

@@ -143,7 +143,7 @@ impl Collection {
     pub fn read_and_report(folder: &Path) -> Result<Self> {
         let collection = Self::read(folder)?;
         for line in collection.report() {
-            eprintln!("{line}");
+            crate::say!("{line}");
         }
         Ok(collection)
     }

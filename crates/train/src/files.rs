@@ -1,7 +1,7 @@
 //! Files that are there whole or not at all, wherever a program stops.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -179,6 +179,24 @@ fn rename(from: &Path, to: &Path) -> Result<()> {
 fn to_disk(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|file| file.sync_all());
     synced.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Keeps `folder`, which is made if it is missing, for this run as long as what is returned lives.
+///
+/// # Errors
+/// When another run has it, or the folder cannot be written.
+pub(crate) fn lock(folder: &Path) -> Result<File> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let path = folder.join(".lock");
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    // Where files cannot be locked, nothing is.
+    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    ensure!(
+        !is_taken,
+        "another run writes to {}: wait for it, or name another folder",
+        folder.display()
+    );
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -47,8 +47,11 @@ pub mod rows;
 pub mod sample;
 pub mod statistics;
 pub mod synonyms;
+mod talk;
 pub mod tokenize;
 pub mod vocabulary;
 mod weighting;
 pub mod words;
 pub mod wta;
+
+pub(crate) use talk::say;

@@ -28,6 +28,7 @@ use crate::wta::Head;
 
 /// Random stream of the seed that chooses queries.
 const QUERIES_STREAM: u64 = 4_000;
+const ORDER_STREAM: u64 = 4_001;
 
 /// Arguments of `siskin-train measure`.
 #[derive(clap::Args, Debug)]
@@ -92,6 +93,10 @@ struct Coded {
 /// # Errors
 /// When a file cannot be read or a collection has no judgments of the split.
 pub fn run(args: &Args) -> Result<Vec<String>> {
+    ensure!(
+        !args.query_k.contains(&0) && !args.passage_k.contains(&0),
+        "--query-k and --passage-k are 1 at least"
+    );
     let device = crate::device::automatic()?;
     let base = Base::open(&args.base, &device)?;
     let checkpoint = Checkpoint::load(&args.checkpoint, &device)?;
@@ -197,7 +202,7 @@ fn coded(
 }
 
 /// At most `most` = (queries, passages) of a collection: queries that `seed` chooses, with all their
-/// passages and random others.
+/// passages and random others, in random order.
 pub(crate) fn questions(
     collection: &Collection,
     tokenizer: &Tokenizer,
@@ -226,6 +231,8 @@ pub(crate) fn questions(
         .into_iter()
         .filter(|passage| !known.contains(passage));
     passages.extend(others.take(missing));
+    // Equal scores rank in order of passage: answers must not stand before others.
+    Random::new(seed, ORDER_STREAM).shuffle(&mut passages);
     let places: HashMap<usize, usize> = passages.iter().copied().zip(0..).collect();
     let encode = |texts: &[String], at: &[usize]| -> Result<Vec<Vec<u32>>> {
         at.iter().map(|&at| tokenizer.encode(&texts[at])).collect()

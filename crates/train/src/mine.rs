@@ -106,7 +106,7 @@ pub fn run(args: &Args) -> Result<()> {
         write(&args.out, collection, &negatives)?;
         let found: usize = negatives.values().map(Vec::len).sum();
         progress.suspend(|| {
-            eprintln!(
+            crate::say!(
                 "{}: {found} negatives of {} queries",
                 collection.name,
                 negatives.len()
@@ -320,6 +320,11 @@ pub fn read(folders: &[PathBuf], collection: &Collection) -> Result<Negatives> {
         positions(&collection.query_ids),
         positions(&collection.passage_ids),
     );
+    // Of texts that are the same, pairs know the first alone.
+    let mut first_of_text: HashMap<&str, usize> = HashMap::new();
+    for (place, text) in collection.passages.iter().enumerate() {
+        first_of_text.entry(text).or_insert(place);
+    }
     let mut negatives = Negatives::new();
     for path in folders.iter().map(|folder| file(folder, &collection.name)) {
         if !path.exists() {
@@ -327,6 +332,11 @@ pub fn read(folders: &[PathBuf], collection: &Collection) -> Result<Negatives> {
         }
         let text = std::fs::read_to_string(&path)
             .with_context(|| format!("cannot read {}", path.display()))?;
+        ensure!(
+            text.lines().next() == Some(HEADER),
+            "{} line 1: expected {HEADER:?}",
+            path.display()
+        );
         for (number, line) in (1..).zip(text.lines()).skip(1) {
             let place = || format!("{} line {number}: {line:?}", path.display());
             let ids = line.split_once('\t');
@@ -337,6 +347,9 @@ pub fn read(folders: &[PathBuf], collection: &Collection) -> Result<Negatives> {
             let passage = passages.get(passage).context("no such passage");
             let of_query = negatives.entry(*query.with_context(place)?).or_default();
             let passage = *passage.with_context(place)?;
+            let text = collection.passages.get(passage).map(String::as_str);
+            let first = text.and_then(|text| first_of_text.get(text).copied());
+            let passage = first.unwrap_or(passage);
             if !of_query.contains(&passage) {
                 of_query.push(passage);
             }
@@ -398,7 +411,8 @@ mod tests {
             &collection(),
             &Negatives::from([(0, vec![1, 3])]),
         )?;
-        let expected = Negatives::from([(0, vec![2, 1, 3])]);
+        // Passage 3 says what passage 0 says, which is the one that pairs know.
+        let expected = Negatives::from([(0, vec![2, 1, 0])]);
         assert_eq!(read(&paths, &collection())?, expected);
         assert!(read(&["nowhere".into()], &collection())?.is_empty());
         Ok(())

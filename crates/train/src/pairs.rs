@@ -151,7 +151,7 @@ pub fn run(args: &Args) -> Result<()> {
             "train"
         };
         write(&args.out.join(&name), &pairs.answers, &chosen, split)?;
-        eprintln!(
+        crate::say!(
             "{name}: {} pairs ({}), {split}",
             chosen.len(),
             counts(&chosen)

@@ -11,7 +11,10 @@ use candle_core::{DType, Device, Tensor};
 use clap::Parser;
 use siskin_train::base::Base;
 use siskin_train::checkpoint::Checkpoint;
+use siskin_train::collection::Collection;
+use siskin_train::fit::data::Data;
 use siskin_train::fit::paraphrase::synonyms;
+use siskin_train::fit::settings::Settings;
 use siskin_train::fit::static_queries::StaticRows;
 use siskin_train::fit::{self, Args, recipe};
 use siskin_train::tokenize::Tokenizer;
@@ -72,12 +75,13 @@ impl Bench {
         fit::run(&Command::try_parse_from(line.split_whitespace())?.args)
     }
 
-    /// An encoder of 32-bit weights of a checkpoint whose heads are those of `zoo`.
-    fn export(&self, checkpoint: &str, out: &str) -> Result<()> {
-        let [base, checkpoint, rows, out] = ["base", checkpoint, "zoo.work/rows.safetensors", out]
-            .map(|name| self.path(name).display().to_string());
+    /// An encoder of 32-bit weights, without rows or with those in a file.
+    fn export(&self, checkpoint: &str, rows: Option<&str>, out: &str) -> Result<()> {
+        let path = |name: &str| self.path(name).display().to_string();
+        let [base, checkpoint, out] = ["base", checkpoint, out].map(path);
+        let rows = rows.map_or_else(String::new, |rows| format!("--rows {}", path(rows)));
         let line = format!(
-            "export --base {base} --checkpoint {checkpoint} --rows {rows} --out {out} --quantization f32"
+            "export --base {base} --checkpoint {checkpoint} {rows} --out {out} --quantization f32"
         );
         export::run(&ExportCommand::try_parse_from(line.split_whitespace())?.args)
     }
@@ -514,7 +518,11 @@ fn a_run_begins_with_an_exported_encoder() -> Result<()> {
         "zoo",
         "--codes 0 --dense 0.5 --backbone-learning-rate 0.01",
     )?;
-    bench.export("trained", "own")?;
+    // Its rows stand in for the network as it was.
+    let rows = Some("zoo.work/rows.safetensors");
+    let refused = format!("{:#}", bench.export("trained", rows, "own").unwrap_err());
+    assert!(refused.contains("of another network"), "{refused}");
+    bench.export("trained", None, "own")?;
     fit("frozen", "own", "")?;
     let (trained, frozen) = (load("trained")?, load("frozen")?);
     let (trained, frozen) = (trained.backbone.unwrap(), frozen.backbone.unwrap());
@@ -529,6 +537,53 @@ fn a_run_begins_with_an_exported_encoder() -> Result<()> {
     let name = "encoder.layer.0.intermediate.dense.bias";
     let [of_base, of_run] = [&published[name], &frozen[name]].map(Tensor::to_vec1::<f32>);
     assert_ne!(of_base?, of_run?);
+    Ok(())
+}
+
+#[test]
+fn a_folder_that_another_run_writes_to_is_refused() -> Result<()> {
+    let bench = Bench::new()?;
+    std::fs::create_dir(bench.path("out"))?;
+    let other = std::fs::File::create(bench.path("out/.lock"))?;
+    other.lock()?;
+    let error = format!("{:#}", bench.fit("out", "--buckets 2:24:2").unwrap_err());
+    assert!(error.contains("another run writes to"), "{error}");
+    drop(other);
+    bench.fit("out", "--buckets 2:24:2")
+}
+
+#[test]
+fn a_checkpoint_that_lacks_a_part_or_was_mixed_is_refused() -> Result<()> {
+    let bench = Bench::new()?;
+    bench.fit("out", EVERYTHING)?;
+    let load = |name: &str| Checkpoint::load(&bench.path(name), &Device::Cpu);
+    load("out")?;
+    let refused = |reason: &str| {
+        let error = format!("{:#}", load("out").unwrap_err());
+        assert!(error.contains(reason), "{error}");
+    };
+    for (part, reason) in [
+        ("backbone.safetensors", "lacks backbone.safetensors"),
+        ("static_rows.safetensors", "lacks static_rows.safetensors"),
+    ] {
+        let whole = bench.file("out", part)?;
+        std::fs::remove_file(bench.path("out").join(part))?;
+        refused(reason);
+        std::fs::write(bench.path("out").join(part), whole)?;
+    }
+    let path = bench.path("out/state.json");
+    let state = std::fs::read_to_string(&path)?;
+    let mut other = tiny::json_of(&path)?;
+    other["buckets"][0]["n"] = 25.into();
+    std::fs::write(&path, other.to_string())?;
+    refused("has 24 dimensions in bucket 0, state.json says 25");
+    std::fs::write(&path, state)?;
+    let mut backbone =
+        candle_core::safetensors::load(bench.path("out/backbone.safetensors"), &Device::Cpu)?;
+    let name = "encoder.layer.0.output.dense.bias";
+    backbone.insert(name.to_owned(), (&backbone[name] * f64::NAN)?);
+    candle_core::safetensors::save(&backbone, bench.path("out/backbone.safetensors"))?;
+    refused("no numbers");
     Ok(())
 }
 
@@ -553,6 +608,29 @@ fn an_encoder_that_no_run_can_begin_with_is_refused() -> Result<()> {
     std::fs::write(&manifest, of_a_student.to_string())?;
     std::fs::write(zoo.join("model.onnx"), "damaged")?;
     refused("--buckets 2:24:2", "model.onnx is not the file");
+    Ok(())
+}
+
+/// Of 60 passages with equal scores ten in a query's answers stand anywhere, and not first.
+#[test]
+fn equal_scores_rank_no_better_than_chance() -> Result<()> {
+    let bench = Bench::new()?;
+    let collection = Collection::read(&bench.path("animals"))?;
+    let tokenizer = Base::open(&bench.path("base"), &Device::Cpu)?.tokenizer()?;
+    let settings = Settings {
+        held_out_queries: 20,
+        ..Settings::defaults()?
+    };
+    let data = Data::new(&[collection], &[], &tokenizer, &settings)?;
+    let set = &data.held_out[0];
+    let places: Vec<usize> = set.relevant.iter().flatten().copied().collect();
+    let mean = places.iter().sum::<usize>() as f64 / places.len() as f64;
+    let middle = (set.passages.len() - 1) as f64 / 2.0;
+    assert!(places.len() >= 10 && set.passages.len() >= 40, "{places:?}");
+    assert!(
+        (mean / middle - 1.0).abs() < 0.4,
+        "{mean} of {middle}: {places:?}"
+    );
     Ok(())
 }
 
@@ -602,12 +680,30 @@ fn the_papers_recipe_trains_as_many_dimensions_as_it_says() -> Result<()> {
 }
 
 #[test]
-fn the_hinge_trains_separate_buckets() -> Result<()> {
+fn ranking_and_joining_each_train_buckets_in_their_own_way() -> Result<()> {
     let bench = Bench::new()?;
-    let options = "--buckets 2:24:2 1:16:2 --ranking hinge --joining separate --distillation 0";
-    bench.fit("out", options)?;
-    let checkpoint = Checkpoint::load(&bench.path("out"), &Device::Cpu)?;
-    assert_eq!(checkpoint.heads.len(), 2);
+    let trained = |ranking: &str, joining: &str| -> Result<Vec<Vec<Vec<f32>>>> {
+        let out = format!("{ranking}-{joining}");
+        let options = format!("--ranking {ranking} --joining {joining} --distillation 0");
+        bench.fit(&out, &format!("--buckets 2:24:2 1:16:2 {options}"))?;
+        let heads = Checkpoint::load(&bench.path(&out), &Device::Cpu)?.heads;
+        heads
+            .iter()
+            .map(|head| Ok(head.weight.to_vec2()?))
+            .collect()
+    };
+    let all = [
+        trained("hinge", "separate")?,
+        trained("hinge", "joint")?,
+        trained("info-nce", "separate")?,
+        trained("info-nce", "joint")?,
+    ];
+    for (i, one) in all.iter().enumerate() {
+        assert_eq!(one.len(), 2);
+        for other in &all[..i] {
+            assert!(one[0] != other[0] && one[1] != other[1], "{i}");
+        }
+    }
     Ok(())
 }
 

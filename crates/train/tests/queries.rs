@@ -129,6 +129,26 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not_been() -> Result<()> {
     Ok(())
 }
 
+/// What a link leads to is rewritten, whatever else lies in it.
+#[cfg(unix)]
+#[test]
+fn an_encoder_behind_a_link_is_rewritten_in_its_place() -> Result<()> {
+    let folder = tiny::bench()?;
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir_all(path("store"))?;
+    std::fs::rename(path("zoo"), path("store/zoo-1"))?;
+    std::os::unix::fs::symlink(path("store/zoo-1"), path("zoo"))?;
+    std::fs::create_dir(path("zoo/notes"))?;
+    std::fs::write(path("zoo/notes/card.md"), "of the zoo")?;
+    let before = Encoder::open(path("zoo"))?.id().to_owned();
+    run(folder.path(), "--steps 5")?;
+    assert_ne!(Encoder::open(path("store/zoo-1"))?.id(), before);
+    assert!(path("zoo").is_symlink());
+    let kept = std::fs::read_to_string(path("store/zoo-1/notes/card.md"))?;
+    assert_eq!(kept, "of the zoo");
+    Ok(())
+}
+
 #[test]
 fn an_encoder_of_32_bit_weights_gets_them_too() -> Result<()> {
     let folder = tiny::bench()?;

@@ -129,7 +129,7 @@ pub fn run(args: &Args) -> Result<()> {
         texts.len(),
         settings.held_out
     );
-    eprintln!("{} texts", texts.len());
+    crate::say!("{} texts", texts.len());
     let asked = State {
         teacher: teacher.id.clone(),
         settings: settings.clone(),
@@ -196,7 +196,7 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
     if trainer.step() == 0 {
         let measured = trainer.measure(held_out)?;
         metrics.write(&json!({ "step": 0, "held_out": measured }))?;
-        progress.suspend(|| eprintln!("step 0: {measured}"));
+        progress.suspend(|| crate::say!("step 0: {measured}"));
         trainer.student()?.save(&args.out)?;
     }
     let batches = lessons.batches(settings.batch_tokens, settings.seed);
@@ -213,7 +213,7 @@ fn train(trainer: &mut Trainer, lessons: &Lessons, held_out: &Lessons, args: &Ar
         if step == end || step.is_multiple_of(settings.measure_every) {
             let measured = trainer.measure(held_out)?;
             metrics.write(&json!({ "step": step, "loss": loss, "held_out": measured }))?;
-            progress.suspend(|| eprintln!("step {step}: {measured}"));
+            progress.suspend(|| crate::say!("step {step}: {measured}"));
         }
         if step == end || step.is_multiple_of(settings.checkpoint_every) {
             trainer.student()?.save(&args.out)?;

@@ -132,9 +132,9 @@ pub fn run(args: &Args) -> Result<()> {
     for part in parts {
         let key = lab.key(part);
         if PartData::read(&args.out, part.name()).is_some_and(|known| known.key == key) {
-            eprintln!("{}: as it was", part.name());
+            crate::say!("{}: as it was", part.name());
         } else {
-            eprintln!("{}: running", part.name());
+            crate::say!("{}: running", part.name());
             let sections = part
                 .run(&lab)
                 .with_context(|| format!("part {}", part.name()))?;

@@ -129,7 +129,7 @@ impl<'a> Pairs<'a> {
                 head.count(frequency, settings)?;
             }
             if step % 50 == 0 {
-                eprintln!("  step {step}: loss {value:.4}");
+                crate::say!("  step {step}: loss {value:.4}");
             }
         }
         heads.iter().map(HeadVariables::frozen).collect()

@@ -24,6 +24,8 @@ impl Folder {
     /// # Errors
     /// When `path` holds something else than an encoder, or cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
+        // What a link leads to is replaced, not the link; `.` has no name.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         check_replaceable(path)?;
         let name = path
             .file_name()
@@ -72,7 +74,7 @@ impl Folder {
     ///
     /// # Errors
     /// When a file cannot be copied.
-    pub fn complete(&self) -> Result<()> {
+    fn complete(&self) -> Result<()> {
         match self.final_path.exists() {
             true => self.copy_foreign_files(),
             false => Ok(()),
@@ -104,12 +106,26 @@ impl Folder {
                 self.files.contains_key(name) || OPTIONAL_FILES.contains(&name)
             });
             if !written {
-                std::fs::copy(entry.path(), self.partial_path.join(&name))
-                    .with_context(|| format!("cannot copy {}", entry.path().display()))?;
+                copy_all(&entry.path(), &self.partial_path.join(&name))?;
             }
         }
         Ok(())
     }
+}
+
+/// Copies a file, or a folder with all that is in it.
+fn copy_all(from: &Path, to: &Path) -> Result<()> {
+    let cannot = || format!("cannot copy {}", from.display());
+    if !from.is_dir() {
+        std::fs::copy(from, to).with_context(cannot)?;
+        return Ok(());
+    }
+    std::fs::create_dir(to).with_context(cannot)?;
+    for entry in std::fs::read_dir(from).with_context(cannot)? {
+        let entry = entry.with_context(cannot)?;
+        copy_all(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// What was not put in its place goes.

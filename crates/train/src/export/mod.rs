@@ -16,12 +16,14 @@ mod source;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use safetensors::SafeTensors;
 use serde_json::{Value, json};
 use siskin_core::manifest::BucketInfo;
 
 use crate::checkpoint::Bucket;
 use crate::manifest::{Manifest, WeightedBucket};
 use crate::onnx::{self, Quantization};
+use crate::rows::report_of;
 use folder::Folder;
 use golden::Golden;
 pub(crate) use rewrite::{Rewritten, Student};
@@ -117,7 +119,7 @@ pub(crate) fn run_with(args: &Args, carried: &Carried) -> Result<()> {
     }
     folder.write("encoder.json", &serde_json::to_vec_pretty(&manifest)?)?;
     for (name, file) in folder.files() {
-        eprintln!("{name}: {} bytes", file.bytes);
+        crate::say!("{name}: {} bytes", file.bytes);
     }
     folder.finish()
 }
@@ -151,16 +153,27 @@ impl Rows {
     fn read(path: &Path) -> Result<Self> {
         let bytes =
             std::fs::read(path).with_context(|| format!("cannot read rows {}", path.display()))?;
-        let beside = path.with_extension("json");
+        let beside = report_of(path);
         let report = std::fs::read(&beside)
             .with_context(|| format!("cannot read the rows' report {}", beside.display()))?;
         let report = serde_json::from_slice(&report)
             .with_context(|| format!("{} is malformed", beside.display()))?;
+        SafeTensors::deserialize(&bytes).with_context(|| {
+            format!(
+                "{} is damaged: run `siskin-train rows` again",
+                path.display()
+            )
+        })?;
         Ok(Self { bytes, report })
     }
 
-    /// Refuses tables of the dimensions of other heads.
+    /// Refuses tables of the dimensions of other heads, and rows that stand in for another network.
     fn check(&self, source: &Source) -> Result<()> {
+        let network = self.report.get("network").and_then(Value::as_str);
+        ensure!(
+            network.is_none() || source.network.is_none() || network == source.network.as_deref(),
+            "the rows were made of another network than the checkpoint has: run `siskin-train rows` with it"
+        );
         let made_for = self.report.get("heads").and_then(Value::as_str);
         let heads = crate::wta::identity(&source.heads)?;
         ensure!(

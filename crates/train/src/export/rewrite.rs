@@ -58,21 +58,20 @@ impl Rewritten {
     /// Puts it in its place, and lets `students` go on to read queries for it.
     ///
     /// # Errors
-    /// When a student reads queries for another encoder: everything then stands as it was. When a folder cannot be moved or
-    /// a student not written, after all else is in place: the same command mends that.
+    /// When a student reads queries for another encoder, or the folder cannot be moved: everything then stands as it was.
+    /// When a student cannot be written, after the encoder is in place: the same command mends that.
     pub fn put_in_place(self, students: Vec<Student>) -> Result<()> {
         let mut ids = self.earlier;
         ids.push(self.id.clone());
         for student in &students {
             student.check(&ids)?;
         }
-        self.folder.complete()?;
+        let name = self.folder.name().to_owned();
+        self.folder.finish()?;
         for student in students {
             student.follow(&self.id)?;
         }
-        let name = self.folder.name().to_owned();
-        self.folder.finish()?;
-        eprintln!("{name} is now {}", self.id);
+        crate::say!("{name} is now {}", self.id);
         Ok(())
     }
 }

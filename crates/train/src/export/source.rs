@@ -8,7 +8,7 @@ use candle_core::{Device, Tensor};
 use serde_json::{Value, json};
 
 use super::Args;
-use crate::base::{Base, MAX_TOKENS};
+use crate::base::{Base, MAX_TOKENS, identity};
 use crate::bert::{Bert, Config};
 use crate::checkpoint::{Bucket, Checkpoint};
 use crate::distil::student::Student;
@@ -37,6 +37,8 @@ pub struct Source {
     pub queries_for: Option<String>,
     /// The model that it was made of.
     pub origin: Origin,
+    /// What tells its weights from others; a student's rows are its teacher's.
+    pub network: Option<String>,
     /// How it was made, for `encoder.json`.
     pub provenance: Value,
 }
@@ -102,6 +104,7 @@ impl Source {
     fn base(base: Base, origin: Origin) -> Self {
         Self {
             origin,
+            network: Some(base.id),
             tokenizer: base.folder.join("tokenizer.json"),
             weights: base.weights,
             config: base.config,
@@ -118,7 +121,9 @@ impl Source {
         let checkpoint = Checkpoint::load(folder, &Device::Cpu)?;
         checkpoint.check_base(&base)?;
         let base = Self::base(base, origin);
+        let trained = checkpoint.backbone.as_ref().map(identity).transpose()?;
         Ok(Self {
+            network: trained.or(base.network),
             weights: checkpoint.backbone.unwrap_or(base.weights),
             provenance: serde_json::to_value(&checkpoint.state)?,
             buckets: checkpoint.state.buckets,
@@ -152,6 +157,7 @@ impl Source {
             tokenizer,
             query_mean: Some(teacher.query_mean),
             queries_for: Some(teacher.id),
+            network: None,
             origin,
             provenance: serde_json::to_value(state)?,
             config: student.state.config,

@@ -33,11 +33,7 @@ pub fn first_checkpoint(
     if args.resume {
         return resumed(args, base, device);
     }
-    ensure!(
-        !args.out.join("state.json").exists(),
-        "{} holds a checkpoint: --resume, or another --out",
-        args.out.display()
-    );
+    check_out(args)?;
     let mut checkpoint = match &args.from {
         Some(folder) => begun_from(folder, args, base, collections, device)?,
         None => initial(&args.settings, base, collections, device)?,
@@ -48,6 +44,19 @@ pub fn first_checkpoint(
         checkpoint.rows = Some(StaticRows::of_encoder(encoder, base, device)?);
     }
     Ok(checkpoint)
+}
+
+/// Refuses to begin where a checkpoint lies.
+///
+/// # Errors
+/// When --out holds one that the run does not go on from.
+pub fn check_out(args: &Args) -> Result<()> {
+    ensure!(
+        args.resume || !args.out.join("state.json").exists(),
+        "{} holds a checkpoint: --resume, or another --out",
+        args.out.display()
+    );
+    Ok(())
 }
 
 /// The checkpoint in --out, if it was begun with the same base model and settings.
@@ -96,6 +105,7 @@ fn begun_from(
     }
     checkpoint.state.before = Some(checkpoint.state.as_before());
     checkpoint.state.step = 0;
+    checkpoint.state.pairs.clear();
     checkpoint.state.base.clone_from(&base.id);
     checkpoint.state.collections.extend(names(collections));
     checkpoint.state.collections.sort();
@@ -136,6 +146,8 @@ fn of_encoder(folder: &Path, base: &Base, device: &Device) -> Result<Checkpoint>
     let state = State {
         buckets,
         rows_trained: false,
+        // `trained_in` has seen that it fits; `adapt` exports with a base of its own.
+        base: String::new(),
         ..made
     };
     Ok(Checkpoint {

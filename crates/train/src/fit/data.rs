@@ -15,6 +15,7 @@ use crate::tokenize::Tokenizer;
 /// Random streams of the seed, beside those that the heads use.
 const HOLD_OUT_STREAM: u64 = 1_000;
 const ORDER_STREAM: u64 = 2_000;
+const CANDIDATES_STREAM: u64 = 3_000_000_000;
 /// As many streams as there are steps.
 const NEGATIVES_STREAM: u64 = 1_000_000_000;
 
@@ -114,6 +115,16 @@ impl Data {
             "the {count} training pairs share so many passages or queries that none of them fill a \
              batch of {batch}: lower --batch-pairs"
         );
+        for (index, collection) in collections.iter().enumerate() {
+            let own = |pair: &&TrainingPair| pair.passage_id.0 == index;
+            let count = data.training.iter().filter(own).count();
+            if settings.batching == Batching::ByCollection && count < batch {
+                crate::say!(
+                    "{}: its {count} pairs fill no batch of {batch} and are not trained on; lower --batch-pairs for them",
+                    collection.name
+                );
+            }
+        }
         Ok(data)
     }
 
@@ -366,7 +377,7 @@ impl<'a> Split<'a> {
         })
     }
 
-    /// `answers`, then random passages until there are enough; no passage twice.
+    /// `answers` and random passages until there are enough, in random order; no passage twice.
     fn candidates(&self, answers: impl Iterator<Item = usize>, settings: &Settings) -> Vec<usize> {
         let mut others: Vec<usize> = (0..self.collection.passages.len()).collect();
         Random::new(settings.seed, HOLD_OUT_STREAM + self.index as u64).shuffle(&mut others);
@@ -379,6 +390,9 @@ impl<'a> Split<'a> {
                 .filter(|passage| !seen.contains(passage))
                 .take(missing),
         );
+        // Equal scores rank in order of passage: answers must not stand before others.
+        let stream = CANDIDATES_STREAM + self.index as u64;
+        Random::new(settings.seed, stream).shuffle(&mut candidates);
         candidates
     }
 }

@@ -31,6 +31,7 @@ use crate::base::Base;
 use crate::checkpoint::State;
 use crate::collection::{Collection, check_names};
 use crate::device::is_full;
+use crate::files::lock;
 use crate::metrics::Metrics;
 use crate::mine::{self, Negatives};
 use crate::vocabulary::Vocabulary;
@@ -121,6 +122,8 @@ pub fn run(args: &Args) -> Result<()> {
             false => None,
         };
         check_pairs(&mut checkpoint.state, &data, paraphraser.as_ref())?;
+        let _kept = lock(&args.out)?;
+        begin::check_out(args)?;
         let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
         let metrics = Metrics::open(&args.out, trainer.step())?;
         let texts = Texts {
@@ -181,8 +184,9 @@ fn check_pairs(state: &mut State, data: &Data, paraphraser: Option<&Paraphraser>
         None => pairs,
     };
     ensure!(
-        state.step == 0 || state.pairs.is_empty() || state.pairs == pairs,
-        "the training pairs are not those that the run was begun with: give the same --pairs and --rows"
+        state.pairs.is_empty() || state.pairs == pairs,
+        "the training pairs are not those that the run was begun with: give the same --pairs, --negatives, --rows \
+         and --synonyms"
     );
     state.pairs = pairs;
     Ok(())
@@ -267,7 +271,7 @@ fn train(mut trainer: Trainer, texts: &Texts<'_>, args: &Args, mut metrics: Metr
             if progress.is_hidden() {
                 // No terminal to draw a bar on: a log shall tell how far the run is.
                 let (step, steps) = (trainer.step(), settings.steps);
-                eprintln!("step {step} of {steps}: loss {:.4}, kept", report.loss);
+                crate::say!("step {step} of {steps}: loss {:.4}, kept", report.loss);
             }
         }
     }
@@ -285,7 +289,7 @@ fn measure(
     let scores = trainer.measure(&data.held_out)?;
     let step = trainer.step();
     if let Some(mean) = scores.get("mean") {
-        progress.suspend(|| eprintln!("step {step}, held-out nDCG@10: {mean}"));
+        progress.suspend(|| crate::say!("step {step}, held-out nDCG@10: {mean}"));
     }
     metrics.write(&json!({ "step": step, "held_out": scores }))
 }

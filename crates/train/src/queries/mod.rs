@@ -134,7 +134,8 @@ pub fn run(args: &Args) -> Result<()> {
         settings: args.settings.clone(),
     };
     let folder = args.work.clone();
-    let folder = folder.unwrap_or_else(|| beside(&args.encoder, ".queries"));
+    let own = || beside(&place_of(&args.encoder), ".queries");
+    let folder = folder.unwrap_or_else(own);
     Work::check(&folder, &asked, args.resume)?;
     let students = args.students.iter().map(|folder| {
         let student = Student::read(folder)?;
@@ -150,12 +151,17 @@ pub fn run(args: &Args) -> Result<()> {
     let mut tuner = Tuner::new(&base, &encoder.manifest().query_mean, &args.settings)?;
     let Some(measured) = train(&mut tuner, &material, (&folder, asked), args)? else {
         let (step, folder) = (tuner.step(), folder.display());
-        eprintln!("stopped after step {step}, kept in {folder}: --resume goes on");
+        crate::say!("stopped after step {step}, kept in {folder}: --resume goes on");
         return Ok(());
     };
     let after = rewritten(args, &base, manifest.quantization, &tuner, &measured)?;
     after.put_in_place(students)?;
     Work::forget(&folder)
+}
+
+/// Where a folder lies, whatever links lead there; `.` has no name.
+fn place_of(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// Refuses settings that no run can have.
@@ -193,7 +199,7 @@ fn train(
     let bar = progress_bar(settings.steps)?;
     bar.set_position(tuner.step() as u64);
     let say = |work: &mut Work, step: usize, report: &Report| {
-        bar.suspend(|| eprintln!("step {step}: {}", summary(report)));
+        bar.suspend(|| crate::say!("step {step}: {}", summary(report)));
         work.measured(step, report)
     };
     if tuner.step() == 0 {

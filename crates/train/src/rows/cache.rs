@@ -5,11 +5,11 @@
 //! text `i` owns `rows[i]` consecutive rows. The name of the file carries a hash of what was
 //! encoded: other texts make another file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 
@@ -23,12 +23,15 @@ pub struct VectorCache {
     dim: usize,
     /// Texts whose rows are all in the file.
     done: usize,
+    /// Rows of all texts.
+    rows: usize,
 }
 
 impl VectorCache {
     /// Opens or creates the file for texts that own `rows` rows each, `dim` values a row.
     ///
-    /// What a stopped run left of an unfinished text is cut off.
+    /// What a stopped run left of an unfinished text is cut off. One run at a time has the file: others wait until
+    /// that one has read it.
     ///
     /// # Errors
     /// When the file cannot be opened or cut.
@@ -39,6 +42,11 @@ impl VectorCache {
             .create(true)
             .open(path);
         let file = file.with_context(|| format!("opening {}", path.display()))?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            crate::say!("waiting for another run that writes {}", path.display());
+            file.lock()
+                .with_context(|| format!("locking {}", path.display()))?;
+        }
         let row_bytes = dim as u64 * VALUE_BYTES;
         let (done, bytes) = complete_texts(file.metadata()?.len(), rows, row_bytes);
         file.set_len(bytes)?;
@@ -47,6 +55,7 @@ impl VectorCache {
             file,
             dim,
             done,
+            rows: rows.iter().sum(),
         })
     }
 
@@ -73,7 +82,7 @@ impl VectorCache {
     /// All rows in the file: `[rows, dim]`.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the file cannot be read, or does not hold just the rows of all texts.
     pub fn read(mut self) -> Result<Vec<f16>> {
         self.file.seek(SeekFrom::Start(0))?;
         let mut bytes = Vec::new();
@@ -81,7 +90,13 @@ impl VectorCache {
             .read_to_end(&mut bytes)
             .with_context(|| format!("reading {}", self.path.display()))?;
         let (values, _) = bytes.as_chunks::<2>();
-        debug_assert_eq!(values.len() % self.dim, 0);
+        ensure!(
+            values.len() == self.rows * self.dim,
+            "{} holds {} values, its texts have {}: delete it",
+            self.path.display(),
+            values.len(),
+            self.rows * self.dim
+        );
         Ok(values
             .iter()
             .map(|pair| f16::from_le_bytes(*pair))
@@ -146,6 +161,31 @@ mod tests {
             values,
             [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 7.0, 7.0, 7.0, 7.0, 7.0]
         );
+    }
+
+    #[test]
+    fn a_second_run_waits_for_the_first_and_finds_its_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors");
+        let mut first = VectorCache::open(&path, &[1, 1], 2).unwrap();
+        let second = std::thread::spawn({
+            let path = path.clone();
+            move || VectorCache::open(&path, &[1, 1], 2).unwrap().done()
+        });
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        first.append(2, &[1.0, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!(first.read().unwrap().len(), 4);
+        assert_eq!(second.join().unwrap(), 2);
+    }
+
+    #[test]
+    fn a_file_that_lacks_rows_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors");
+        std::fs::write(&path, [0; 4]).unwrap();
+        let error = VectorCache::open(&path, &[1, 1], 2).unwrap().read();
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("delete it"), "{error}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::network::Network;
 use super::texts::{self, Source};
-use super::{Args, pack};
+use super::{Args, pack, report_of};
 use crate::files::write_whole;
 use crate::manifest::Manifest;
 
@@ -43,6 +43,7 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
         "format": 1,
         "query_mean": manifest.query_mean,
         "heads": network.heads_identity()?,
+        "network": network.id,
         "kept_from": manifest.name,
         "kept": manifest.training.get("rows"),
         "seed": args.seed,
@@ -50,5 +51,5 @@ pub fn run(args: &Args, encoder: &Path) -> Result<()> {
         "passages": texts.passages.len(),
     });
     let report = serde_json::to_string_pretty(&report)? + "\n";
-    write_whole(&args.out.with_extension("json"), report.as_bytes())
+    write_whole(&report_of(&args.out), report.as_bytes())
 }

@@ -57,11 +57,13 @@ impl Material {
         let texts = texts::collect(&args.texts, args.pairs, args.seed)?;
         ensure!(
             texts.shorts.len() > 2 * args.held_out && texts.pairs.len() > HELD_OUT_PASSAGES,
-            "{} short texts and {} pairs are too few to hold any out",
+            "{} short texts and {} pairs are too few to hold {} texts and the pairs of every tenth passage out: lower \
+             --held-out, or name more --texts",
             texts.shorts.len(),
             texts.pairs.len(),
+            args.held_out,
         );
-        eprintln!(
+        crate::say!(
             "{} short texts, {} pairs, {} passages",
             texts.shorts.len(),
             texts.pairs.len(),

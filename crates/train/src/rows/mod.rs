@@ -103,15 +103,27 @@ pub fn run(args: &Args) -> Result<()> {
         pooling: (&pooling.attention, &pooling.bias),
     };
     pack::write(&file, &args.out)?;
-    let report = Report::new(args, network.heads_identity()?, material, cosine, ranking);
-    report.write(&args.out.with_extension("json"))
+    let made_of = (network.heads_identity()?, network.id.clone());
+    let report = Report::new(args, made_of, material, cosine, ranking);
+    report.write(&report_of(&args.out))
+}
+
+/// The report beside the rows in `out`: `rows.json` of `rows.safetensors`, `rows-0.5.json` of `rows-0.5`.
+pub(crate) fn report_of(out: &Path) -> PathBuf {
+    match out
+        .extension()
+        .is_some_and(|extension| extension == "safetensors")
+    {
+        true => out.with_extension("json"),
+        false => out.with_added_extension("json"),
+    }
 }
 
 /// Refuses a place where rows or their report cannot lie, before they are made.
 fn check_out(out: &Path) -> Result<()> {
-    let report = out.with_extension("json");
+    let report = report_of(out);
     ensure!(
-        out.file_name().is_some() && out != report,
+        out.file_name().is_some() && out.extension().is_none_or(|extension| extension != "json"),
         "--out {}: name a file, such as rows.safetensors; its report goes beside it, with .json",
         out.display()
     );
@@ -152,7 +164,7 @@ fn static_rows(
     let starts = unseen::starts(own, &material.query_mean);
     let mut rows = match &network.static_rows {
         Some(rows) => {
-            eprintln!("static rows: those that were trained with the network are kept");
+            crate::say!("static rows: those that were trained with the network are kept");
             rows.clone()
         }
         None => bag::weighted(&starts, &occurrences, dim),
@@ -166,7 +178,7 @@ fn static_rows(
         };
         bag::train(&mut rows, dim, &train, &options, |epoch, rows| {
             trained = bag::mean_cosine(rows, dim, &held_out);
-            eprintln!(
+            crate::say!(
                 "static rows, epoch {}: held-out cosine {trained:.4}",
                 epoch + 1
             );
@@ -202,7 +214,7 @@ fn attention(
         |pairs: &[Pair], pooling: &Pooling| ranking::rank(&passages, &collections, pairs, pooling);
     let plain = Pooling::plain(material.dim(), vocabulary);
     let mean_pooling = rank(&held_out, &plain);
-    eprintln!("pooling by the mean: held-out {mean_pooling:?}");
+    crate::say!("pooling by the mean: held-out {mean_pooling:?}");
     let options = pooling::Options {
         seed: args.seed,
         ..pooling::Options::default()
@@ -215,7 +227,7 @@ fn attention(
         &options,
         |epoch, loss, pooling| {
             let ranking = rank(&held_out, pooling);
-            eprintln!(
+            crate::say!(
                 "pooling, epoch {}: loss {loss:.4}, held-out {ranking:?}",
                 epoch + 1
             );

@@ -31,6 +31,8 @@ pub struct Network {
     pub static_rows: Option<Vec<f32>>,
     /// Whether it is another than the base model's.
     pub is_trained: bool,
+    /// What tells its weights from others.
+    pub id: String,
 }
 
 impl Network {
@@ -67,6 +69,10 @@ impl Network {
         let is_trained = checkpoint
             .as_ref()
             .is_some_and(|checkpoint| checkpoint.backbone.is_some());
+        let trained = checkpoint
+            .as_ref()
+            .and_then(|checkpoint| checkpoint.backbone.as_ref());
+        let id = trained.map_or_else(|| Ok(base.id.clone()), crate::base::identity)?;
         let probe = tokenizer.encode("the network that is distilled")?;
         let static_rows = checkpoint
             .as_ref()
@@ -85,6 +91,7 @@ impl Network {
             special: [first, last],
             static_rows,
             is_trained,
+            id,
         })
     }
 

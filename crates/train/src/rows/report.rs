@@ -22,6 +22,8 @@ pub struct Report {
     query_mean: Vec<f32>,
     /// Heads whose dimensions the tables have, see [`crate::wta::identity`].
     heads: String,
+    /// The network that they stand in for: id of the base model, or [`crate::base::identity`] of what was trained.
+    network: String,
     seed: u64,
     /// Names of the training collections.
     data: Vec<String>,
@@ -73,7 +75,7 @@ impl Report {
     /// Puts the report of one run together.
     pub fn new(
         args: &Args,
-        heads: String,
+        (heads, network): (String, String),
         material: Material,
         static_rows: CosineReport,
         pooling: PoolingReport,
@@ -82,6 +84,7 @@ impl Report {
         Self {
             format: FORMAT,
             heads,
+            network,
             seed: args.seed,
             data: args.texts.iter().map(Source::name).collect(),
             short_texts: texts.shorts.len(),

@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
         "the thesaurus has no two words that the encoder knows: give the folder `dict` of an English WordNet"
     );
     let pairs: usize = known.values().map(Vec::len).sum();
-    eprintln!("{} words with {pairs} near them", known.len());
+    crate::say!("{} words with {pairs} near them", known.len());
     let made = json!({
         "thesaurus": wordnet::release(&args.wordnet)?, "words": known.len(), "near": pairs,
     });

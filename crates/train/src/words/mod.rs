@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<()> {
         .collect::<Result<_>>()?;
     let rows = WordRows::of(&encoder, &generic, &listed)?;
     let left_out = listed.len() - rows.words.len();
-    eprintln!(
+    crate::say!(
         "{} words; {left_out} left out, which the vocabulary has whole or cannot build",
         rows.words.len()
     );

@@ -154,7 +154,7 @@ fn bucket_scores(coded: &[Coded], passage_k: usize) -> BucketScores {
 impl Arrangement {
     /// Scores of each bucket.
     fn scores(&self, lab: &Lab, seed: u64) -> Result<Vec<BucketScores>> {
-        eprintln!("  {}, seed {seed}", self.name);
+        crate::say!("  {}, seed {seed}", self.name);
         let buckets = (1..).zip(&self.buckets);
         buckets
             .map(|(j, bucket)| {
@@ -176,7 +176,7 @@ fn add_scores(
     comparison.add(&[name, "added"], ranked(&vec![1.0; count]));
     let tried = Tried::new(count, ranked);
     let (tuned, weights) = tried.tuned();
-    eprintln!("  {name}: weights {weights}");
+    crate::say!("  {name}: weights {weights}");
     comparison.add(&[name, "weighted"], tuned);
     comparison.add(&[name, "predicted"], tried.predicted(vectors));
     let alone = |j: usize| {

@@ -64,7 +64,7 @@ pub(super) fn largest(lab: &Lab) -> Result<Vec<Section>> {
         let name = Start::WhitenedSamples.name();
         largest.add(lab, name, &lab.reference(seed)?, &[reference_k])?;
         for start in [Start::WhitenedSamples, Start::Gaussian] {
-            eprintln!("  {}, seed {seed}", start.name());
+            crate::say!("  {}, seed {seed}", start.name());
             let head = start.head(&samples, (n, most), seed)?;
             largest.add(lab, start.name(), &head, &winners)?;
         }
@@ -136,7 +136,7 @@ impl Grid {
         for n in dimensions {
             let mut sizes = Vec::new();
             for &seed in &lab.settings.seeds {
-                eprintln!("  n {n}, seed {seed}");
+                crate::say!("  n {n}, seed {seed}");
                 let most = grid.winners.last().copied().unwrap_or(1);
                 let head = Start::WhitenedSamples.head(&samples, (n, most), seed)?;
                 let winners = lab.winners(&head, lab.layer())?;

@@ -58,7 +58,7 @@ pub(super) fn run(lab: &Lab) -> Result<Vec<Section>> {
             let head = start.head(&samples, (n / 2, k), seed * 1_000 + 1)?;
             found.add(lab, [start.name(), "none"], &head)?;
             for (training, options) in trainings {
-                eprintln!("  {}, {training}, seed {seed}", start.name());
+                crate::say!("  {}, {training}, seed {seed}", start.name());
                 let settings = settings(lab, options, seed)?;
                 for trained in pairs.train(std::slice::from_ref(&head), &settings)? {
                     found.add(lab, [start.name(), training], &trained)?;

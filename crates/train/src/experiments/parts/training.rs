@@ -63,7 +63,7 @@ fn add_trained(
     comparison.add(&[&name, start.name(), "none"], scores);
     let pairs = Pairs::new(lab, layers, seed, usize::MAX)?;
     for (training, options) in trainings {
-        eprintln!("  {name}, {}, {training}", start.name());
+        crate::say!("  {name}, {}, {training}", start.name());
         let trained = pairs.train(&heads, &settings(lab, options, seed)?)?;
         let scores = added(lab, &trained, &buckets)?;
         comparison.add(&[&name, start.name(), training], scores);
