@@ -18,7 +18,7 @@ pub(super) struct Head {
     /// `<title>` without the site's name.
     pub(super) title: Option<String>,
     /// The whole of it, where something was taken for the site's name.
-    pub(super) whole_title: Option<String>,
+    pub(super) whole_title: Option<Box<str>>,
     /// `<meta name=robots content=noindex>` or the like.
     pub(super) no_index: bool,
     /// `<meta http-equiv=refresh>` that soon shows another page.
@@ -59,7 +59,7 @@ impl Head {
         let own = without_site_name(&whole);
         if !own.is_empty() {
             self.title = Some(own.to_owned());
-            self.whole_title = (own != whole).then_some(whole);
+            self.whole_title = (own != whole).then(|| whole.as_str().into());
         }
     }
 

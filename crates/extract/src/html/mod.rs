@@ -30,7 +30,7 @@ pub enum Reading {
         /// What marks its content, if its author did.
         mark: Option<Mark>,
         /// The whole `<title>` where the page's title is the part of it before the last separator.
-        whole_title: Option<String>,
+        whole_title: Option<Box<str>>,
     },
     /// The page asks robots to stay away.
     NoIndex,

@@ -154,7 +154,7 @@ enum Outcome {
         page: Page,
         replaced_bad_bytes: bool,
         mark: Option<Mark>,
-        whole_title: Option<String>,
+        whole_title: Option<Box<str>>,
     },
     Skip(SkipReason),
 }
@@ -237,7 +237,7 @@ fn restore_titles(outcomes: &mut [Outcome]) {
         } = outcome
             && is_own
         {
-            page.title.clone_from(whole);
+            whole.as_ref().clone_into(&mut page.title);
         }
     }
 }

@@ -52,13 +52,7 @@ impl Network {
             checkpoint.check_base(&base)?;
         }
         let tokenizer = base.tokenizer()?;
-        let empty = tokenizer.encode("")?;
-        let &[first, last] = empty.as_slice() else {
-            anyhow::bail!(
-                "the tokenizer wraps no text in {} pieces, not in [CLS] and [SEP]",
-                empty.len()
-            )
-        };
+        let special = special_pieces(&tokenizer)?;
         let bert = checkpoint
             .as_ref()
             .map_or_else(|| base.bert(), |checkpoint| checkpoint.bert(&base))?;
@@ -88,7 +82,7 @@ impl Network {
             tokenizer,
             heads,
             vocabulary: base.config.vocab_size,
-            special: [first, last],
+            special,
             static_rows,
             is_trained,
             id,
@@ -200,4 +194,16 @@ impl Network {
 /// `name` in the folder of `file`.
 fn beside(file: &Path, name: &str) -> PathBuf {
     file.parent().unwrap_or(Path::new(".")).join(name)
+}
+
+/// What the tokenizer puts before and behind a text.
+fn special_pieces(tokenizer: &Tokenizer) -> Result<[u32; 2]> {
+    let empty = tokenizer.encode("")?;
+    let &[first, last] = empty.as_slice() else {
+        anyhow::bail!(
+            "the tokenizer wraps no text in {} pieces, not in [CLS] and [SEP]",
+            empty.len()
+        )
+    };
+    Ok([first, last])
 }
