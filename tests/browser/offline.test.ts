@@ -152,3 +152,31 @@ test("until a new index is kept whole the earlier one answers without a connecti
   assert.ok((await tab.options.count()) > 0);
   await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
 });
+
+test("of readers who save data the files that were used are kept, on every page", async () => {
+  const tab = await Tab.open(browser);
+  await tab.page.addInitScript(() => {
+    Object.defineProperty(navigator, "connection", { value: { saveData: true } });
+  });
+  await visitOnce(tab);
+  await tab.ask("share data between threads safely");
+  const shards = () =>
+    tab.page.evaluate(async () => {
+      const keys = await (await caches.open("siskin-1")).keys();
+      return keys.filter(({ url }) => url.endsWith(".bin")).length;
+    });
+  const all = tab.site.requests.filter((path) => path.endsWith(".bin")).length;
+  assert.ok(all > 0 && all < 40, `${all} shards were fetched`);
+  await tab.until(async (count) => {
+    const keys = await (await caches.open("siskin-1")).keys();
+    return keys.filter(({ url }) => url.endsWith(".bin")).length >= count;
+  }, all);
+  await tab.page.reload();
+  await tab.page.waitForFunction(() => "kept" in globalThis);
+  assert.equal(await shards(), all);
+  await tab.offline(true);
+  await tab.site.stop();
+  await tab.page.reload();
+  await tab.ask("share data between threads safely");
+  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+});

@@ -40,16 +40,13 @@ export class Workerd {
     this.#complaints = errors;
   }
 
-  /** Starts it with the worker `script`, which imports `./siskin-edge.js` and has the files of `site` (a folder,
-   * or the address of a server) as `env.ASSETS`. */
-  static async start(
-    script: string,
-    site: { folder: string } | { server: string },
-  ): Promise<Workerd> {
+  /** Starts it with the worker `script`, which imports `./siskin-edge.js` and has the files of `site` as `env.ASSETS`,
+   * those of `other` as `env.OTHER`. */
+  static async start(script: string, site: Files, other = site): Promise<Workerd> {
     const folder = mkdtempSync(join(tmpdir(), "siskin-edge-"));
     for (const name of readdirSync(BUILT)) copyFileSync(join(BUILT, name), join(folder, name));
     writeFileSync(join(folder, "worker.js"), script);
-    writeFileSync(join(folder, "config.capnp"), configuration(site));
+    writeFileSync(join(folder, "config.capnp"), configuration(site, other));
     const options = [`--control-fd=${CONTROL}`, join(folder, "config.capnp")];
     const process = spawn(binary(), ["serve", ...options], {
       stdio: ["ignore", "ignore", "pipe", "pipe"],
@@ -84,15 +81,21 @@ export class Workerd {
 function binary(): string {
   const require = createRequire(import.meta.url);
   const platforms = dirname(dirname(require.resolve("workerd/package.json")));
+  const system = process.platform === "win32" ? "windows" : process.platform;
   const architecture = process.arch === "x64" ? "64" : process.arch;
-  return join(platforms, `@cloudflare/workerd-${process.platform}-${architecture}/bin/workerd`);
+  return join(platforms, `@cloudflare/workerd-${system}-${architecture}/bin/workerd`);
 }
 
-function configuration(site: { folder: string } | { server: string }): string {
-  const files =
-    "folder" in site
-      ? `disk = (path = ${JSON.stringify(site.folder)}, writable = false)`
-      : `external = (address = ${JSON.stringify(new URL(site.server).host)}, http = ())`;
+/** The files of a folder, or of the server at an address. */
+export type Files = { folder: string } | { server: string };
+
+function service(files: Files): string {
+  return "folder" in files
+    ? `disk = (path = ${JSON.stringify(files.folder)}, writable = false)`
+    : `external = (address = ${JSON.stringify(new URL(files.server).host)}, http = ())`;
+}
+
+function configuration(site: Files, other: Files): string {
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
@@ -104,9 +107,10 @@ const config :Workerd.Config = (
         (name = "siskin_web_encoder_bg.wasm", wasm = embed "siskin_web_encoder_bg.wasm"),
       ],
       compatibilityDate = "2026-01-01",
-      bindings = [(name = "ASSETS", service = "files")],
+      bindings = [(name = "ASSETS", service = "files"), (name = "OTHER", service = "other")],
     )),
-    (name = "files", ${files}),
+    (name = "files", ${service(site)}),
+    (name = "other", ${service(other)}),
     (name = "internet", network = (allow = ["local", "private", "public"])),
   ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],

@@ -1,6 +1,6 @@
 import type { Answer, QueryOptions, Search } from "./api.js";
 import type { Engine } from "./engine.js";
-import { asSearchError, type SearchError, unlessAborted } from "./errors.js";
+import { abortedError, asSearchError, type SearchError, unlessAborted } from "./errors.js";
 import { checkQuery } from "./query.js";
 
 /** An opened bundle whose engine runs on this very thread: in Node, at the edge. */
@@ -18,11 +18,11 @@ export class EngineSearch implements Search {
   async query(text: string, options: QueryOptions = {}): Promise<Answer> {
     const query = checkQuery(text, options);
     if (this.#engine.failure !== undefined) throw this.#engine.failure;
-    try {
-      return await unlessAborted(this.#engine.query(query), options.signal);
-    } catch (error) {
+    if (options.signal?.aborted) throw abortedError(options.signal);
+    const answer = this.#engine.query(query).catch((error: unknown) => {
       throw this.#seen(error);
-    }
+    });
+    return unlessAborted(answer, options.signal);
   }
 
   close(): void {

@@ -4,7 +4,7 @@ import { scriptUrl } from "./trusted.js";
 const SERVICE_WORKER_NAME = "siskin-sw.js";
 
 /** Has `loaded` and this page kept for offline use, and what else the page has from its own origin where that can be
- * had.
+ * had. `is_whole`: `loaded` names all files of the index, so that those of earlier ones may go.
  *
  * Two service workers share one cache: the bundle's own answers for the search worker, whose script
  * lies in the bundle's folder, and `choice`, where it is an address, for the page. Never rejects:
@@ -13,6 +13,7 @@ export async function keepOffline(
   choice: true | string,
   runtime: URL,
   loaded: string[],
+  is_whole: boolean,
 ): Promise<"ready" | "unavailable"> {
   const container = globalThis.navigator?.serviceWorker;
   if (container === undefined) return "unavailable";
@@ -24,7 +25,9 @@ export async function keepOffline(
     const { origin, pathname } = globalThis.location;
     const urls = [...new Set([origin + pathname, ...loaded])];
     const also = filesOfPage().filter((url) => !urls.includes(url));
-    return workers[0] === undefined ? "unavailable" : await keep(workers[0], urls, also);
+    return workers[0] === undefined
+      ? "unavailable"
+      : await keep(workers[0], { urls, also, is_whole });
   } catch {
     return "unavailable";
   }
@@ -60,8 +63,7 @@ function activated(registration: ServiceWorkerRegistration): Promise<ServiceWork
 
 function keep(
   worker: ServiceWorker,
-  urls: string[],
-  also: string[],
+  wanted: { urls: string[]; also: string[]; is_whole: boolean },
 ): Promise<"ready" | "unavailable"> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -69,6 +71,6 @@ function keep(
       port1.close();
       resolve((event.data as { kept: boolean }).kept ? "ready" : "unavailable");
     };
-    worker.postMessage({ type: "siskin-keep", urls, also }, [port2]);
+    worker.postMessage({ type: "siskin-keep", ...wanted }, [port2]);
   });
 }

@@ -41,6 +41,8 @@ class RemoteSearch implements Search {
   #last_id = 0;
   #closed: SearchError | undefined;
   #kept_count = 0;
+  /** Whether all files of the index have been loaded. */
+  #is_whole = false;
   #offline: Promise<"ready" | "unavailable"> = Promise.resolve("unavailable");
 
   constructor(line: Line, options: OpenOptions) {
@@ -74,6 +76,7 @@ class RemoteSearch implements Search {
     } catch {
       return "unavailable";
     }
+    this.#is_whole = true;
     return this.#keep();
   }
 
@@ -128,7 +131,8 @@ class RemoteSearch implements Search {
     const { offline = false } = this.#options;
     if (offline === false) return Promise.resolve("unavailable");
     this.#kept_count = this.#loaded.size;
-    return keepOffline(offline, RUNTIME, [SCRIPT, import.meta.url, ...this.#loaded]);
+    const loaded = [SCRIPT, import.meta.url, ...this.#loaded];
+    return keepOffline(offline, RUNTIME, loaded, this.#is_whole);
   }
 
   #take(id: number): Waiting | undefined {

@@ -30,12 +30,17 @@ const MANIFEST_NAME = "siskin.json";
 /** What is being stored, by address. */
 const storing = new Map<string, Promise<void>>();
 
-interface KeepMessage {
-  type: "siskin-keep";
+interface Wanted {
   /** Without all of these there is no search. */
   urls: string[];
   /** What is kept if it can be. */
-  also?: string[];
+  also: string[];
+  /** Whether `urls` names all files of the index: those of earlier ones may go. */
+  is_whole: boolean;
+}
+
+interface KeepMessage extends Partial<Wanted> {
+  type: "siskin-keep";
 }
 
 self.addEventListener("install", () => void self.skipWaiting());
@@ -46,8 +51,9 @@ self.addEventListener("message", (event) => {
   const message = event.data as Partial<KeepMessage> | null;
   if (message?.type !== "siskin-keep" || !Array.isArray(message.urls)) return;
   const [port] = event.ports;
-  const { urls, also = [] } = message;
-  event.waitUntil(keepAll(urls, also).then((kept) => port?.postMessage({ kept })));
+  const { urls, also = [], is_whole = false } = message;
+  const keeping = keepAll({ urls, also, is_whole });
+  event.waitUntil(keeping.then((kept) => port?.postMessage({ kept })));
 });
 
 self.addEventListener("fetch", (event) => {
@@ -60,7 +66,7 @@ self.addEventListener("fetch", (event) => {
 });
 
 /** True when every one of `urls` is now in the cache. */
-async function keepAll(urls: string[], also: string[]): Promise<boolean> {
+async function keepAll({ urls, also, is_whole }: Wanted): Promise<boolean> {
   const cache = await caches.open(CACHE_NAME);
   const keepEach = async (each: string[]) => {
     const outcomes = await Promise.allSettled(each.map((url) => keep(cache, url)));
@@ -70,7 +76,7 @@ async function keepAll(urls: string[], also: string[]): Promise<boolean> {
   const [kept] = await Promise.all([keepEach(rest), keepEach(also)]);
   // Until the new index is whole, the manifest of the one before stays, and with it what that one names.
   if (!kept || !(await keepEach(urls.filter(isManifest)))) return false;
-  await dropEarlierBuilds(cache, urls);
+  if (is_whole) await dropEarlierBuilds(cache, urls);
   return true;
 }
 
@@ -78,13 +84,17 @@ function isManifest(url: string): boolean {
   return url.endsWith(`/${MANIFEST_NAME}`);
 }
 
-/** Drops the shards that lie beside an index of `urls` and are not among them. */
+/** Drops the shards that lie beside an index of `urls` and are not among them, and other versions of its checked files. */
 async function dropEarlierBuilds(cache: Cache, urls: string[]): Promise<void> {
   const manifests = urls.filter(isManifest);
   const folders = manifests.map((url) => url.slice(0, -MANIFEST_NAME.length));
   const named = new Set(urls);
+  const versions = new Set(urls.filter((url) => CHECKED.test(url)).map(unversioned));
   const isEarlier = ({ url }: Request) =>
-    SHARD.test(url) && !named.has(url) && folders.some((folder) => url.startsWith(folder));
+    !named.has(url) &&
+    (SHARD.test(url)
+      ? folders.some((folder) => url.startsWith(folder))
+      : CHECKED.test(url) && versions.has(unversioned(url)));
   const keys = await cache.keys();
   await Promise.all(keys.filter(isEarlier).map((key) => cache.delete(key)));
 }
@@ -186,11 +196,11 @@ async function unredirected(response: Response): Promise<Response> {
   return new Response(await response.blob(), { status, headers });
 }
 
-/** Drops other versions of the file at `address`, and the oldest pages beyond the limit. */
+/** Drops other versions of the script at `address`, and the oldest pages beyond the limit. */
 async function prune(cache: Cache, address: string): Promise<void> {
   const keys = await cache.keys();
   const isOtherVersion = ({ url }: Request) =>
-    isVersioned(url) && url !== address && unversioned(url) === unversioned(address);
+    SCRIPT.test(url) && url !== address && unversioned(url) === unversioned(address);
   const pages = keys.filter(({ url }) => !SHARD.test(url) && !isVersioned(url) && !isManifest(url));
   const surplus = pages.slice(0, Math.max(0, pages.length - MAXIMUM_PAGES));
   const dropped = [...keys.filter(isOtherVersion), ...surplus];

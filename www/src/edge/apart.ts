@@ -9,19 +9,25 @@ const PATIENCE_MS = 10_000;
  * it himself. */
 export function apart<T>(load: () => Promise<T>, patience_ms = PATIENCE_MS): () => Promise<T> {
   let loaded: { value: T } | undefined;
-  let is_loading = false;
+  /** What tells the load that is under way from others; undefined when none is. */
+  let current: symbol | undefined;
   return async () => {
-    for (let waited = 0; is_loading && waited < patience_ms; waited += LOOK_MS) {
+    // Of those whose patience with one load ends, one alone goes on: the others wait for that one.
+    let [seen, waited] = [current, 0];
+    while (current !== undefined && (current !== seen || waited < patience_ms)) {
+      if (current !== seen) [seen, waited] = [current, 0];
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      waited += LOOK_MS;
     }
     if (loaded !== undefined) return loaded.value;
-    is_loading = true;
+    const own = Symbol();
+    current = own;
     try {
       const value = await load();
       loaded ??= { value };
       return value;
     } finally {
-      is_loading = false;
+      if (current === own) current = undefined;
     }
   };
 }

@@ -79,7 +79,8 @@ export interface AnswerOptions {
   bundle?: string | URL;
   /** What gives the bundle's files; default: `fetch`, over the network. */
   files?: Files;
-  /** Modes that may be asked for; default `words` and `table`. In mode `full` the first question of an isolate loads
+  /** Modes that may be asked for; default `words` and `table`. A request that names none gets `table`, or the first of
+   * them. In mode `full` the first question of an isolate loads
    * the network. */
   modes?: Mode[];
   /** Further headers of every response, such as `access-control-allow-origin`. */
@@ -122,7 +123,8 @@ const STATUS: Partial<Record<SearchErrorCode, number>> = {
 function questionOf({ searchParams }: URL, modes: Mode[]): QueryOptions & { text: string } {
   const text = searchParams.get("q");
   if (text === null) throw new SearchError("query", "Say what is searched for: ?q=TEXT.");
-  const mode = (searchParams.get("mode") ?? "table") as Mode;
+  const usual = modes.includes("table") ? "table" : modes[0];
+  const mode = (searchParams.get("mode") ?? usual) as Mode;
   if (!modes.includes(mode)) {
     throw new SearchError("query", `mode is \`${mode}\`; use ${modes.join(" or ")}.`);
   }
@@ -142,29 +144,38 @@ function questionOf({ searchParams }: URL, modes: Mode[]): QueryOptions & { text
   };
 }
 
-/** What is open in this isolate, by the bundle's address; of files that are a binding, by its path. */
-const opened = new Map<string, () => Promise<Search>>();
+/** What is open in this isolate: by where its files come from, then by the bundle's address. */
+const opened = new WeakMap<object, Map<string, () => Promise<Search>>>();
 
-/** Asks the bundle that the request is for. Where the site was indexed again since it was opened, it is opened anew;
- * so it is for the next request after a defect. */
+/** Where files come from over the network. */
+const NETWORK = {};
+
+/** Opening takes two small files: who waits for another's waits so long. */
+const OPENING_PATIENCE_MS = 300;
+
+/** Asks the bundle that the request is for. Where a file that it needs is gone since the site was indexed again, it is
+ * opened anew; so it is for the next request after a defect. */
 async function ask(
   request: Request,
   { bundle = "/siskin/", files }: AnswerOptions,
   query: (search: Search) => Promise<Answer>,
 ): Promise<Answer> {
   const folder = new URL(bundle, request.url);
-  const key = files === undefined ? folder.href : folder.pathname;
+  const key = folder.href;
+  const searches = opened.get(files ?? NETWORK) ?? new Map<string, () => Promise<Search>>();
+  opened.set(files ?? NETWORK, searches);
   for (let attempt = 0; ; attempt++) {
-    const known = opened.get(key) ?? apart(() => open(folder, files && { files }));
-    opened.set(key, known);
+    const begin = () => open(folder, files && { files });
+    const known = searches.get(key) ?? apart(begin, OPENING_PATIENCE_MS);
+    searches.set(key, known);
     const search = await known();
     try {
       return await query(search);
     } catch (thrown) {
       const { code } = asSearchError(thrown);
       // Others may be asking it: it is left to them, and to the garbage collector.
-      if ((code === "closed" || code === "internal") && opened.get(key) === known)
-        opened.delete(key);
+      if ((code === "closed" || code === "internal") && searches.get(key) === known)
+        searches.delete(key);
       if (code !== "closed" || attempt > 0) throw thrown;
     }
   }

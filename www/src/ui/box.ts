@@ -19,7 +19,7 @@ import { RecentSearches } from "./recent.js";
 import { whenIdle } from "./refinement.js";
 import { type Group, groupOf, recentGroup } from "./rows.js";
 import { Settings } from "./settings.js";
-import { View } from "./view.js";
+import { isComposing, View } from "./view.js";
 import english from "./words/en.js";
 import type { Words } from "./words.js";
 
@@ -34,9 +34,6 @@ const PLACES = ["bundle", "site"];
 
 /** Attributes that name the box. */
 const NAMES = ["label", "placeholder"];
-
-/** What browsers report for keys that an input method consumes. */
-const COMPOSING_KEY_CODE = 229;
 
 /** What pages are chosen by. */
 type Chosen = Pick<QueryOptions, "filter" | "language" | "facets">;
@@ -452,7 +449,7 @@ export class SearchBox {
 
   /** Keys while a word is being composed belong to the input method. */
   #key(event: KeyboardEvent): void {
-    if (event.isComposing || event.keyCode === COMPOSING_KEY_CODE) return;
+    if (isComposing(event)) return;
     const action = this.#actions[event.key];
     if (action === undefined || (event.key === "Escape" && !this.#hasToEscape())) return;
     event.preventDefault();

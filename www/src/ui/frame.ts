@@ -60,8 +60,8 @@ export class Frame {
 
   name(label: string, placeholder: string): void {
     this.#name.textContent = label;
-    this.input.ariaLabel = label;
-    if (this.dialog !== undefined) this.dialog.ariaLabel = label;
+    // As a property it is unknown to Firefox before 119.
+    for (const node of [this.input, this.dialog]) node?.setAttribute("aria-label", label);
     this.input.placeholder = placeholder;
   }
 

@@ -86,7 +86,7 @@ export class View {
 
   /** Calls the list what the input is called. */
   name(): void {
-    this.list.node.ariaLabel = this.input.ariaLabel;
+    this.list.node.setAttribute("aria-label", this.input.getAttribute("aria-label") ?? "");
   }
 
   get isOpen(): boolean {
@@ -200,7 +200,8 @@ export class View {
     input.addEventListener("keydown", (event) => {
       gestures.key(event);
       // The page sees the element as the keys' target, no input: it would take them for shortcuts.
-      const is_free = event.key === "Escape" && !event.defaultPrevented;
+      // While a word is being composed Escape belongs to the input method.
+      const is_free = event.key === "Escape" && !event.defaultPrevented && !isComposing(event);
       if (!event.ctrlKey && !event.metaKey && !is_free) event.stopPropagation();
     });
     // From the panel's buttons, too, Escape leads back to the input.
@@ -217,6 +218,14 @@ export class View {
       if (!(next instanceof Node && root.contains(next))) gestures.leave();
     });
   }
+}
+
+/** What browsers report for keys that an input method consumes. */
+const COMPOSING_KEY_CODE = 229;
+
+/** Whether a key belongs to an input method that puts a word together. */
+export function isComposing(event: KeyboardEvent): boolean {
+  return event.isComposing || event.keyCode === COMPOSING_KEY_CODE;
 }
 
 function button(name: string, text: string, click: () => void): HTMLButtonElement {

@@ -44,3 +44,15 @@ test("nobody waits for ever for one that never ends", async () => {
   begun[0]?.done("late");
   assert.equal(await get(), "mine", "what came first stays");
 });
+
+test("of many who are tired of waiting one alone loads it again", async () => {
+  const { begun, load } = loads();
+  const get = apart(load, 60);
+  void get();
+  const others = Array.from({ length: 20 }, () => get());
+  while (begun.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  begun[1]?.done("once");
+  assert.deepEqual(new Set(await Promise.all(others)), new Set(["once"]));
+  assert.equal(begun.length, 2);
+});

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use scraper::{ElementRef, Html, Selector, node::Element};
 
 use super::Mark;
+use super::walk::heading_level;
 
 /// Where generators put the content, the surest first: our own and Pagefind's attributes; Sphinx
 /// (furo, pydata); MkDocs Material; Docusaurus; mdBook 0.5; then what HTML itself offers.
@@ -132,7 +133,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Whether a heading of the `<main>` around `articles` stands in none of them: they are parts of the content, such as cards.
+/// Whether `articles` are parts of the page, such as cards: the page's `h1`, or a heading before the first of them,
+/// stands in the `<main>` around and in none of them.
 fn leaves_headings_out(articles: &[ElementRef<'_>]) -> bool {
     let main = articles.first().and_then(|article| {
         let mut above = article.ancestors().filter_map(ElementRef::wrap);
@@ -141,16 +143,23 @@ fn leaves_headings_out(articles: &[ElementRef<'_>]) -> bool {
     let Some(main) = main else {
         return false;
     };
-    let is_read = |heading: ElementRef<'_>| {
-        let above = heading.ancestors().filter_map(ElementRef::wrap);
+    let is_within = |element: ElementRef<'_>, holds: &dyn Fn(ElementRef<'_>) -> bool| {
+        let above = element.ancestors().filter_map(ElementRef::wrap);
         let mut within = above.take_while(|above| above.id() != main.id());
-        !within.any(|above| {
-            is_stripped(above.value()) || articles.iter().any(|article| article.id() == above.id())
-        })
+        holds(element) || within.any(holds)
     };
+    let is_article =
+        |element: ElementRef<'_>| articles.iter().any(|article| article.id() == element.id());
+    let is_left_out =
+        |element: ElementRef<'_>| is_stripped(element.value()) || is_furniture(element);
     let mut elements = main.descendent_elements();
+    let mut is_before = true;
     elements.any(|element| {
-        super::walk::heading_level(element.value().name()).is_some() && is_read(element)
+        is_before &= !is_article(element);
+        let level = heading_level(element.value().name());
+        (level == Some(1) || level.is_some() && is_before)
+            && !is_within(element, &is_article)
+            && !is_within(element, &is_left_out)
     })
 }
 
@@ -169,10 +178,14 @@ fn outermost<'a>(html: &'a Html, selector: &Selector) -> Vec<ElementRef<'a>> {
 
 /// Whether an element and everything in it is left out.
 pub(super) fn is_stripped(element: &Element) -> bool {
-    STRIPPED_TAGS.contains(&element.name())
-        || STRIPPED_ATTRIBUTES
-            .iter()
-            .any(|name| element.attr(name).is_some())
+    STRIPPED_TAGS.contains(&element.name()) || is_marked_out(element)
+}
+
+/// Whether its attributes leave an element out, whatever it is.
+fn is_marked_out(element: &Element) -> bool {
+    STRIPPED_ATTRIBUTES
+        .iter()
+        .any(|name| element.attr(name).is_some())
         || is_excluded(element)
         || element.attr("aria-hidden") == Some("true")
         || matches!(element.attr("role"), Some("navigation" | "search"))
@@ -189,9 +202,9 @@ pub(super) fn is_heading_itself(element: ElementRef<'_>) -> bool {
         text.filter(|c| !c.is_whitespace()).count()
     };
     let above = element.ancestors().filter_map(ElementRef::wrap);
-    let mut headings =
-        above.filter(|above| super::walk::heading_level(above.value().name()).is_some());
+    let mut headings = above.filter(|above| heading_level(above.value().name()).is_some());
     element.value().name() == "button"
+        && !is_marked_out(element.value())
         && headings
             .next()
             .is_some_and(|heading| letters(heading) == letters(element))

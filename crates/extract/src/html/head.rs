@@ -17,8 +17,8 @@ pub(super) struct Head {
     pub(super) language: Option<String>,
     /// `<title>` without the site's name.
     pub(super) title: Option<String>,
-    /// The whole of it, where something was taken for the site's name.
-    pub(super) whole_title: Option<Box<str>>,
+    /// What was taken for the site's name, with the separator before it.
+    pub(super) title_end: Option<Box<str>>,
     /// `<meta name=robots content=noindex>` or the like.
     pub(super) no_index: bool,
     /// `<meta http-equiv=refresh>` that soon shows another page.
@@ -59,7 +59,8 @@ impl Head {
         let own = without_site_name(&whole);
         if !own.is_empty() {
             self.title = Some(own.to_owned());
-            self.whole_title = (own != whole).then(|| whole.as_str().into());
+            let end = whole.strip_prefix(own).filter(|end| !end.is_empty());
+            self.title_end = end.map(Into::into);
         }
     }
 

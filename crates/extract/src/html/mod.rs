@@ -29,8 +29,10 @@ pub enum Reading {
         replaced_bad_bytes: bool,
         /// What marks its content, if its author did.
         mark: Option<Mark>,
-        /// The whole `<title>` where the page's title is the part of it before the last separator.
-        whole_title: Option<Box<str>>,
+        /// What of `<title>` was taken for the site's name, with the separator before it.
+        title_end: Option<Box<str>>,
+        /// Whether the page's title is the rest of `<title>`.
+        is_title_of_head: bool,
     },
     /// The page asks robots to stay away.
     NoIndex,
@@ -87,8 +89,8 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
         return Ok(Reading::ListsPages);
     }
     let said = attributes::read(&html, &content.roots);
-    let whole_title = head.whole_title.take();
-    let (page, is_of_head) = page_of(&content.roots, head, said, url);
+    let title_end = head.title_end.take();
+    let (page, is_title_of_head) = page_of(&content.roots, head, said, url);
     if page.passages.is_empty() {
         return Ok(Reading::Empty);
     }
@@ -96,7 +98,8 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
         page,
         replaced_bad_bytes,
         mark: content.mark,
-        whole_title: whole_title.filter(|_| is_of_head),
+        title_end,
+        is_title_of_head,
     })
 }
 

@@ -38,9 +38,11 @@ fn an_article_that_leaves_headings_of_the_page_out_is_a_part_of_it() {
     let card = "<article><h3>Related</h3>See backoff.</article>";
     let page = format!("<main><h1>Scheduling</h1>Jobs.<h2>Zones</h2>Time.{card}</main>");
     assert_eq!(texts(&page), ["Jobs.", "Time.", "See backoff."]);
-    // Headings that are not read anyway do not count.
-    let aside = "<aside><h2>On this page</h2></aside><nav><h2>More</h2></nav>";
-    let page = format!("<main>no<article><h1>Scheduling</h1>Jobs.</article>{aside}</main>");
+    // Nor do headings that are not read anyway count, or what follows the page.
+    let before = "<aside><h2>On this page</h2></aside><h2 class=sr-only>Page</h2>\
+        <div class=toc><h2>Contents</h2><a href=#a>Scheduling</a></div>";
+    let after = "<section><h2>Related posts</h2>See backoff.</section>";
+    let page = format!("<main>{before}<article><h1>Scheduling</h1>Jobs.</article>{after}</main>");
     assert_eq!(texts(&page), ["Jobs."]);
 }
 
@@ -50,6 +52,12 @@ fn a_heading_that_is_a_button_is_a_heading() {
     let page = read(&format!(
         "<main><h1>FAQ</h1>{question}<h2>Copy <button>Copy link</button></h2>x"
     ));
+    let marked = "<h2>Copy <button data-siskin-ignore>x</button></h2><h2><button aria-hidden=true>y</button></h2>z";
+    assert!(
+        !texts(&format!("<main><h1>A</h1>{marked}"))
+            .join(" ")
+            .contains('y')
+    );
     let headings: Vec<&str> = (page.passages.iter())
         .filter_map(|passage| passage.headings.last().map(String::as_str))
         .collect();

@@ -154,7 +154,8 @@ enum Outcome {
         page: Page,
         replaced_bad_bytes: bool,
         mark: Option<Mark>,
-        whole_title: Option<Box<str>>,
+        title_end: Option<Box<str>>,
+        is_title_of_head: bool,
     },
     Skip(SkipReason),
 }
@@ -168,11 +169,9 @@ impl Outcome {
     }
 
     /// What of its `<title>` was taken for the site's name.
-    fn title_ending(&self) -> Option<&str> {
+    fn title_end(&self) -> Option<&str> {
         match self {
-            Self::Page {
-                page, whole_title, ..
-            } => whole_title.as_deref()?.strip_prefix(&page.title),
+            Self::Page { title_end, .. } => title_end.as_deref(),
             Self::Skip(_) => None,
         }
     }
@@ -192,12 +191,14 @@ fn read_file(folder: &Path, file: &SourceFile) -> Outcome {
             page,
             replaced_bad_bytes,
             mark,
-            whole_title,
+            title_end,
+            is_title_of_head,
         }) => Outcome::Page {
             page,
             replaced_bad_bytes,
             mark,
-            whole_title,
+            title_end,
+            is_title_of_head,
         },
         Ok(Reading::NoIndex) => Outcome::Skip(SkipReason::NoIndex),
         Ok(Reading::Redirect) => Outcome::Skip(SkipReason::Redirect),
@@ -219,25 +220,23 @@ fn is_book_summary(path: &Path, bytes: &[u8]) -> bool {
 /// Gives pages their whole title whose last part is no other page's: it is not the site's name.
 fn restore_titles(outcomes: &mut [Outcome]) {
     let mut pages_of: BTreeMap<String, usize> = BTreeMap::new();
-    for ending in outcomes.iter().filter_map(Outcome::title_ending) {
-        *pages_of.entry(ending.to_owned()).or_default() += 1;
+    for end in outcomes.iter().filter_map(Outcome::title_end) {
+        *pages_of.entry(end.to_owned()).or_default() += 1;
     }
     // Of one page alone nothing can be said.
     if pages_of.values().sum::<usize>() < 2 {
         return;
     }
     for outcome in outcomes {
-        let is_own = outcome
-            .title_ending()
-            .is_some_and(|ending| pages_of.get(ending) == Some(&1));
         if let Outcome::Page {
             page,
-            whole_title: Some(whole),
+            title_end: Some(end),
+            is_title_of_head: true,
             ..
         } = outcome
-            && is_own
+            && pages_of.get(end.as_ref()) == Some(&1)
         {
-            whole.as_ref().clone_into(&mut page.title);
+            page.title.push_str(end);
         }
     }
 }

@@ -222,7 +222,7 @@ fn pages_that_differ_in_what_is_said_of_them_are_all_read() {
 
 #[test]
 fn the_end_of_a_title_is_cut_only_where_pages_share_it() {
-    let page = |title: &str, text: &str| format!("<title>{title}</title><main><p>{text}");
+    let page = |title: &str, text: &str| format!("<title>{title}</title><main>{text}");
     let titles = |site: &[(&str, &str)]| {
         let files: Vec<_> = site.iter().map(|(title, text)| page(title, text)).collect();
         let names: Vec<String> = (0..files.len()).map(|i| format!("{i}.html")).collect();
@@ -251,6 +251,15 @@ fn the_end_of_a_title_is_cut_only_where_pages_share_it() {
         ["Ducks", "Geese", "Calls - Ducks"]
     );
     assert_eq!(titles(&[("Ducks - Birds", "a")]), ["Ducks"]);
+    // A page with a heading of its own tells of the site's name, too.
+    assert_eq!(
+        titles(&[
+            ("Birds - Home", "a"),
+            ("Ducks - Birds", "b"),
+            ("Geese - Birds", "<h1>Geese</h1>c")
+        ]),
+        ["Birds - Home", "Ducks", "Geese"]
+    );
 }
 
 #[cfg(unix)]
@@ -268,6 +277,7 @@ fn links_are_not_followed() {
     link(Path::new(".."), "a/loop");
     std::fs::create_dir(site.path().join(".build")).expect("a folder");
     link(Path::new(".build"), "docs");
+    link(elsewhere.path(), "v1.2");
     // No page is behind these.
     link(elsewhere.path(), "node_modules");
     link(Path::new("/nowhere/site.css"), "site.css");
@@ -283,8 +293,11 @@ fn links_are_not_followed() {
         .iter()
         .map(|skipped| skipped.path.display().to_string())
         .collect();
-    assert_eq!(problems, ["broken.html", "docs", "folder", "secret.html"]);
-    assert_eq!(report.skipped.len(), 6, "{:?}", report.skipped);
+    assert_eq!(
+        problems,
+        ["broken.html", "docs", "folder", "secret.html", "v1.2"]
+    );
+    assert_eq!(report.skipped.len(), 7, "{:?}", report.skipped);
 }
 
 #[test]

@@ -160,7 +160,9 @@ impl Walk {
     /// Notes a symbolic link, unless no page is behind it.
     fn link(&mut self, path: PathBuf) {
         let target = self.root.join(&path).canonicalize().ok();
-        let is_file = target.as_deref().is_some_and(Path::is_file) || path.extension().is_some();
+        // Of what is not there the name alone tells: `site.css`.
+        let has_ending = || path.extension().is_some();
+        let is_file = target.as_deref().map_or_else(has_ending, Path::is_file);
         if is_passed_over(&path) {
             return;
         }

@@ -110,8 +110,13 @@ pub fn run(args: &Args) -> Result<()> {
         .map(|folder| Collection::read_and_report(folder))
         .collect::<Result<_>>()?;
     let run = || {
+        // A run that goes on has its folder from the start; a new one, once there is something to keep.
+        let resumed = (args.resume && args.out.is_dir()).then(|| lock(&args.out));
+        let resumed = resumed.transpose()?;
         let mut checkpoint = begin::first_checkpoint(args, &base, &collections, &device)?;
         if args.init_only {
+            let _kept = lock(&args.out)?;
+            begin::check_out(args)?;
             return checkpoint.save(&args.out);
         }
         let negatives = negatives(args, &collections)?;
@@ -122,7 +127,7 @@ pub fn run(args: &Args) -> Result<()> {
             false => None,
         };
         check_pairs(&mut checkpoint.state, &data, paraphraser.as_ref())?;
-        let _kept = lock(&args.out)?;
+        let _kept = resumed.map_or_else(|| lock(&args.out), Ok)?;
         begin::check_out(args)?;
         let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
         let metrics = Metrics::open(&args.out, trainer.step())?;

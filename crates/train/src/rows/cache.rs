@@ -172,7 +172,9 @@ mod tests {
             let path = path.clone();
             move || VectorCache::open(&path, &[1, 1], 2).unwrap().done()
         });
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        // It has begun, and cannot have ended.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(!second.is_finished());
         first.append(2, &[1.0, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!(first.read().unwrap().len(), 4);
         assert_eq!(second.join().unwrap(), 2);
