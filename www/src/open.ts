@@ -1,6 +1,5 @@
 import type { OpenOptions, Search } from "./api.js";
 import { begin } from "./begin.js";
-import { unlessAborted } from "./errors.js";
 import { folderUrl, RUNTIME } from "./places.js";
 import { loadRest } from "./rest.js";
 
@@ -15,8 +14,7 @@ export async function open(
   const folders = [bundle].flat().map((folder) => folderUrl(folder));
   const begun = folders.map((folder) => begin(folder, options.worker));
   try {
-    const opening = loadRest().then(({ openAll }) => openAll(begun, folders, options));
-    return await unlessAborted(opening, options.signal);
+    return await (await loadRest()).openAll(begun, folders, options);
   } catch (error) {
     for (const { worker } of begun) worker.then((running) => running?.terminate());
     throw error;

@@ -2,7 +2,7 @@ import { type Ahead, filesAhead } from "./ahead.js";
 import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
 import type { Begun } from "./begin.js";
 import { connect, type Line } from "./connect.js";
-import { abortedError, SearchError } from "./errors.js";
+import { abortedError, SearchError, unlessAborted } from "./errors.js";
 import { keepOffline } from "./offline.js";
 import { RUNTIME, SCRIPT } from "./places.js";
 import type { Reply, Request } from "./protocol.js";
@@ -10,8 +10,8 @@ import { checkQuery } from "./query.js";
 
 /** Opens the bundle in `folder` with what has been begun for it. */
 export async function openOn(begun: Begun, folder: URL, options: OpenOptions): Promise<Search> {
-  if (options.signal?.aborted) throw abortedError(options.signal);
-  const [line, ahead] = await Promise.all([connect(begun), filesAhead(begun)]);
+  const begin = Promise.all([connect(begun), filesAhead(begun)]);
+  const [line, ahead] = await unlessAborted(begin, options.signal);
   const search = new RemoteSearch(line, options);
   try {
     await search.start(folder, ahead, options.signal);

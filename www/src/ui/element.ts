@@ -58,12 +58,12 @@ export class SiskinSearch extends Base {
     // Once, wherever the page moves the element later; so does the address ask.
     const is_first = !this.#frame.box.parentNode;
     const hint = shortcutHint(this.#shortcuts, navigator.platform);
-    if (is_first) this.#frame.build(this.hasAttribute("modal"), hint);
-    // What was set before the element was defined hides the property.
-    if (Object.hasOwn(this, "value")) {
+    if (is_first) {
+      this.#frame.build(this.hasAttribute("modal"), hint);
+      // What was set before the element was defined hides the property.
       const { value } = this;
-      Reflect.deleteProperty(this, "value");
-      this.value = value;
+      delete (this as Partial<SiskinSearch>).value;
+      if (value) this.value = value;
     }
     const page = document.documentElement;
     page.addEventListener("keydown", this.#key);

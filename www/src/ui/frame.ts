@@ -4,9 +4,6 @@ import { element } from "./nodes.js";
 import { sheet } from "./style.js";
 import { mediaOf, type Theme } from "./theme.js";
 
-/** Of a question; the engine refuses longer ones. */
-const MAXIMUM_CHARACTERS = "2000";
-
 /** What a page shows before anybody searches: the input and its name, or the button that opens
  * them. */
 export class Frame {
@@ -18,7 +15,6 @@ export class Frame {
     "aria-expanded": "false",
     autocomplete: "off",
     autocapitalize: "off",
-    maxlength: MAXIMUM_CHARACTERS,
   });
   /** Where the results belong. In its place once it has a parent. */
   readonly box = element("div", { class: "box" }, this.input);
@@ -61,7 +57,8 @@ export class Frame {
   name(label: string, placeholder: string): void {
     this.#name.textContent = label;
     // As a property it is unknown to Firefox before 119.
-    for (const node of [this.input, this.dialog]) node?.setAttribute("aria-label", label);
+    this.input.setAttribute("aria-label", label);
+    this.dialog?.setAttribute("aria-label", label);
     this.input.placeholder = placeholder;
   }
 

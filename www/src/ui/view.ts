@@ -13,6 +13,8 @@ const ANNOUNCE_DELAY_MS = 600;
 
 /** What the input becomes with its list. */
 const INPUT = {
+  // The engine refuses longer questions.
+  maxlength: "2000",
   "aria-autocomplete": "list",
   "aria-controls": "list",
   enterkeyhint: "search",
