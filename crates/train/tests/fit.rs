@@ -762,7 +762,7 @@ fn init_only_writes_heads_alone() -> Result<()> {
     };
     assert_eq!(
         names(&bench.path("out"))?,
-        ["heads.safetensors", "state.json"]
+        [".lock", "heads.safetensors", "state.json"]
     );
     bench.fit(
         "next",
