@@ -165,7 +165,8 @@ test("of readers who save data the files that were used are kept, on every page"
       const keys = await (await caches.open("siskin-1")).keys();
       return keys.filter(({ url }) => url.endsWith(".bin")).length;
     });
-  const all = tab.site.requests.filter((path) => path.endsWith(".bin")).length;
+  // What the page has fetched the service worker may fetch again, to keep it.
+  const all = new Set(tab.site.requests.filter((path) => path.endsWith(".bin"))).size;
   assert.ok(all > 0 && all < 40, `${all} shards were fetched`);
   await tab.until(async (count) => {
     const keys = await (await caches.open("siskin-1")).keys();
