@@ -7,7 +7,7 @@
  * Files of an index whose address carries a checksum are taken from the cache; all else from the
  * network while there is one. Kept are these, pages, and what `siskin-keep` names. Nothing is
  * verified here: the engine checks every byte of those files, and asks with `cache: "reload"` for
- * what it refuses. An index is found by its manifest, which is kept last, once all that it names is. */
+ * what it refuses. An index is found by its manifest, which is kept last, once all else that was named is. */
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -74,7 +74,7 @@ async function keepAll({ urls, also, is_whole }: Wanted): Promise<boolean> {
   };
   const rest = urls.filter((url) => !isManifest(url));
   const [kept] = await Promise.all([keepEach(rest), keepEach(also)]);
-  // Until the new index is whole, the manifest of the one before stays, and with it what that one names.
+  // Until all else is kept, the manifest of the index before stays, and with it what that one names.
   if (!kept || !(await keepEach(urls.filter(isManifest)))) return false;
   if (is_whole) await dropEarlierBuilds(cache, urls);
   return true;
