@@ -1,3 +1,4 @@
+import { asFolder } from "./folder.js";
 import { SearchError } from "./search-error.js";
 
 /** Address of siskin.js. */
@@ -21,10 +22,7 @@ export function folderUrl(
   base: string | URL = globalThis.document?.baseURI ?? SCRIPT,
 ): URL {
   try {
-    const url = new URL(folder, base);
-    url.pathname = url.pathname.replace(/\/?$/, "/");
-    url.search = url.hash = "";
-    return url;
+    return asFolder(new URL(folder, base));
   } catch (cause) {
     throw new SearchError("query", `\`${folder}\` is not an address; name a folder.`, { cause });
   }

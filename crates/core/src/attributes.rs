@@ -12,6 +12,7 @@ use crate::bytes::{Reader, Result, Writer};
 use crate::container::{self, Kind};
 use crate::fields::{Fields, Reading};
 use crate::page::{self, Weight};
+use crate::text::primary_language;
 use crate::{postings, top};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,7 +154,7 @@ impl Attributes {
         }
         let has_own = filters.keys().any(|(name, _)| name == LANGUAGE);
         let languages = by_language(numbered());
-        let tags = languages.keys().map(|(_, tag)| first_part(tag));
+        let tags = languages.keys().map(|(_, tag)| primary_language(tag));
         if tags.collect::<BTreeSet<_>>().len() > 1 && !has_own {
             filters.extend(languages);
         }
@@ -288,10 +289,10 @@ impl Attributes {
     pub fn in_language(&self, tag: &str, pages: usize) -> Option<Vec<bool>> {
         let same = |known: &str| known.eq_ignore_ascii_case(tag);
         let exact = self.languages_of_pages().any(|(known, _)| same(known));
-        let is_whole = |tag: &str| first_part(tag).len() == tag.len();
+        let is_whole = |tag: &str| primary_language(tag).len() == tag.len();
         let is_meant = |known: &str| {
             let is_near = is_whole(known) || is_whole(tag) || !exact || same(known);
-            is_near && first_part(known).eq_ignore_ascii_case(first_part(tag))
+            is_near && primary_language(known).eq_ignore_ascii_case(primary_language(tag))
         };
         let mut wanted = vec![true; pages];
         let mut found = false;
@@ -391,11 +392,6 @@ impl Choice {
     pub(crate) fn bonus(&self) -> &[(u32, f32)] {
         &self.bonus
     }
-}
-
-/// The language of a tag without region or script: `de` of `de-AT`.
-fn first_part(tag: &str) -> &str {
-    tag.split(['-', '_']).next().unwrap_or_default()
 }
 
 /// Pages by the tags of their languages in lower case, as values of [`LANGUAGE`].
@@ -592,7 +588,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_a_language_are_those_of_its_tag_or_of_its_first_part() {
+    fn pages_of_a_language_are_those_of_its_tag_or_of_its_primary_language() {
         let site = site();
         let pages = |tag: &str| {
             let wanted = site.in_language(tag, 4)?;

@@ -52,10 +52,10 @@ impl Base {
         let mut weights =
             candle_core::safetensors::load_buffer(&bytes, device).with_context(unreadable)?;
         weights.retain(|_, tensor| tensor.dtype().is_float());
-        for (name, tensor) in &mut weights {
+        for tensor in weights.values_mut() {
             *tensor = tensor.to_dtype(DType::F32)?;
-            check_finite(tensor).with_context(|| format!("{name} in {}", path.display()))?;
         }
+        check_finite(&weights, &path)?;
         Ok(Self {
             folder: folder.to_owned(),
             id: sha256_hex(&bytes),

@@ -115,14 +115,12 @@ enum Same {
     Texts,
 }
 
-impl Texts {
-    /// By position the first one of the same text.
-    fn first_of_text(&self) -> Vec<usize> {
-        let mut first: HashMap<&str, usize> = HashMap::new();
-        let texts = self.texts.iter().enumerate();
-        let texts = texts.map(|(at, text)| *first.entry(text).or_insert(at));
-        texts.collect()
-    }
+/// By position the first one of the same text.
+pub(crate) fn first_of_text(texts: &[String]) -> Vec<usize> {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    let texts = texts.iter().enumerate();
+    let texts = texts.map(|(at, text)| *first.entry(text).or_insert(at));
+    texts.collect()
 }
 
 impl Collection {
@@ -285,7 +283,8 @@ fn read_pairs(
     let mut pairs = Vec::new();
     let mut known = HashSet::new();
     let (queries, passages) = texts;
-    let first = (same == Same::Texts).then(|| (queries.first_of_text(), passages.first_of_text()));
+    let first = |texts: &Texts| first_of_text(&texts.texts);
+    let first = (same == Same::Texts).then(|| (first(queries), first(passages)));
     let says = |pair: Pair| match &first {
         Some((queries, passages)) => Pair {
             query: queries[pair.query],

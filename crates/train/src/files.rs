@@ -109,13 +109,18 @@ impl<'a> Replacement<'a> {
 }
 
 /// Whether no value of `tensor` is NaN or infinite.
-fn is_finite(tensor: &Tensor) -> Result<bool> {
+pub(crate) fn is_finite(tensor: &Tensor) -> Result<bool> {
     if !tensor.dtype().is_float() || tensor.elem_count() == 0 {
         return Ok(true);
     }
     // 0 times a number is 0, and times anything else is none.
     let sum = (tensor.detach().to_dtype(DType::F32)? * 0.0)?.sum_all()?;
     Ok(sum.to_scalar::<f32>()? == 0.0)
+}
+
+/// Where a folder lies, whatever links lead there; `.` has no name.
+pub(crate) fn place_of(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// `out` with `suffix` on its name: where what leads to it is kept.

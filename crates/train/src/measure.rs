@@ -21,6 +21,7 @@ use crate::fit::held_out::{
 };
 use crate::fit::settings::Rarity;
 use crate::random::Random;
+use crate::sample::candidates;
 use crate::statistics::{ByQuery, Estimate, mean, quality};
 use crate::tokenize::Tokenizer;
 use crate::weighting::Tried;
@@ -217,22 +218,16 @@ pub(crate) fn questions(
     queries.sort_unstable();
     Random::new(seed, QUERIES_STREAM).shuffle(&mut queries);
     queries.truncate(most.0);
-    let mut passages: Vec<usize> = queries
+    let mut relevant: Vec<usize> = queries
         .iter()
         .flat_map(|query| answers[query].clone())
         .collect();
-    passages.sort_unstable();
-    passages.dedup();
-    let known: HashSet<usize> = passages.iter().copied().collect();
-    let mut others: Vec<usize> = (0..collection.passages.len()).collect();
-    Random::new(seed, QUERIES_STREAM).shuffle(&mut others);
-    let missing = most.1.saturating_sub(passages.len());
-    let others = others
-        .into_iter()
-        .filter(|passage| !known.contains(passage));
-    passages.extend(others.take(missing));
-    // Equal scores rank in order of passage: answers must not stand before others.
-    Random::new(seed, ORDER_STREAM).shuffle(&mut passages);
+    relevant.sort_unstable();
+    let passages = candidates(
+        relevant.into_iter(),
+        (collection.passages.len(), most.1),
+        (seed, [QUERIES_STREAM, ORDER_STREAM]),
+    );
     let places: HashMap<usize, usize> = passages.iter().copied().zip(0..).collect();
     let encode = |texts: &[String], at: &[usize]| -> Result<Vec<Vec<u32>>> {
         at.iter().map(|&at| tokenizer.encode(&texts[at])).collect()

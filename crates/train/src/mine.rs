@@ -20,7 +20,7 @@ use siskin_core::bm25::Bm25;
 
 use crate::base::Base;
 use crate::checkpoint::Checkpoint;
-use crate::collection::{Collection, check_names, name_of};
+use crate::collection::{Collection, check_names, first_of_text, name_of};
 use crate::files::write_whole;
 use crate::fit::held_out::{Measured, dense_scores, overlap_scores};
 use crate::random::Random;
@@ -321,10 +321,7 @@ pub fn read(folders: &[PathBuf], collection: &Collection) -> Result<Negatives> {
         positions(&collection.passage_ids),
     );
     // Of texts that are the same, pairs know the first alone.
-    let mut first_of_text: HashMap<&str, usize> = HashMap::new();
-    for (place, text) in collection.passages.iter().enumerate() {
-        first_of_text.entry(text).or_insert(place);
-    }
+    let first = first_of_text(&collection.passages);
     let mut negatives = Negatives::new();
     for path in folders.iter().map(|folder| file(folder, &collection.name)) {
         if !path.exists() {
@@ -346,10 +343,7 @@ pub fn read(folders: &[PathBuf], collection: &Collection) -> Result<Negatives> {
             let query = queries.get(query).context("no such query");
             let passage = passages.get(passage).context("no such passage");
             let of_query = negatives.entry(*query.with_context(place)?).or_default();
-            let passage = *passage.with_context(place)?;
-            let text = collection.passages.get(passage).map(String::as_str);
-            let first = text.and_then(|text| first_of_text.get(text).copied());
-            let passage = first.unwrap_or(passage);
+            let passage = first[*passage.with_context(place)?];
             if !of_query.contains(&passage) {
                 of_query.push(passage);
             }

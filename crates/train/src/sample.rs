@@ -15,6 +15,26 @@ use crate::tokenize::{Tokenizer, batches_by_length};
 /// Word pieces encoded at once, padding included.
 const BATCH_TOKENS: usize = 2_048;
 
+/// Positions below `count`: `answers`, each once, and others until there are `most`, in random order, since equal scores rank
+/// in order of passage. `streams` of `seed` choose the others, and the order.
+pub(crate) fn candidates(
+    answers: impl Iterator<Item = usize>,
+    (count, most): (usize, usize),
+    (seed, streams): (u64, [u64; 2]),
+) -> Vec<usize> {
+    let [choice, order] = streams.map(|stream| Random::new(seed, stream));
+    let (mut choice, mut order) = (choice, order);
+    let mut others: Vec<usize> = (0..count).collect();
+    choice.shuffle(&mut others);
+    let mut seen = BTreeSet::new();
+    let mut candidates: Vec<usize> = answers.filter(|&answer| seen.insert(answer)).collect();
+    let missing = most.saturating_sub(candidates.len());
+    let others = others.into_iter().filter(|other| !seen.contains(other));
+    candidates.extend(others.take(missing));
+    order.shuffle(&mut candidates);
+    candidates
+}
+
 /// Token vectors (without `[CLS]` and `[SEP]`) of each of `layers`: `[about tokens, dim]`, of
 /// `texts` in turn until there are enough. Fewer if the texts are used up.
 ///
@@ -87,6 +107,24 @@ pub fn mixed_texts(collections: &[Collection], seed: u64) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_stand_anywhere_among_the_candidates() {
+        let drawn = |seed| candidates([3, 40, 3].into_iter(), (50, 20), (seed, [1, 2]));
+        assert_eq!(drawn(1), drawn(1));
+        let mut places = 0.0;
+        for seed in 0..200 {
+            let drawn = drawn(seed);
+            assert_eq!(drawn.iter().collect::<BTreeSet<_>>().len(), 20);
+            let place = |answer| drawn.iter().position(|&one| one == answer).unwrap() as f64;
+            places += place(3) + place(40);
+        }
+        // The middle is 9.5, and the deviation of 400 such means 0.3.
+        let mean = places / 400.0;
+        assert!((8.5..10.5).contains(&mean), "{mean}");
+        let all = candidates([3].into_iter(), (5, 20), (1, [1, 2]));
+        assert_eq!(all.len(), 5);
+    }
 
     #[test]
     fn collections_take_turns() {

@@ -611,7 +611,7 @@ fn an_encoder_that_no_run_can_begin_with_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Of 60 passages with equal scores ten in a query's answers stand anywhere, and not first.
+/// Equal scores rank in order of passage: what answers must not stand before the others.
 #[test]
 fn equal_scores_rank_no_better_than_chance() -> Result<()> {
     let bench = Bench::new()?;

@@ -2,6 +2,7 @@ import type { Answer, Mode, OpenOptions, QueryOptions, Search } from "../api.js"
 import { Engine } from "../engine.js";
 import { EngineSearch } from "../engine-search.js";
 import { asSearchError, SearchError, type SearchErrorCode } from "../errors.js";
+import { asFolder } from "../folder.js";
 import { apart } from "./apart.js";
 import { newModules } from "./glue.js";
 
@@ -63,10 +64,7 @@ export async function open(bundle: string | URL, options: EdgeOptions = {}): Pro
 
 function folderOf(bundle: string | URL): URL {
   try {
-    const url = new URL(bundle);
-    url.pathname = url.pathname.replace(/\/?$/, "/");
-    url.search = url.hash = "";
-    return url;
+    return asFolder(new URL(bundle));
   } catch (cause) {
     const message = `\`${bundle}\` is no address; name the bundle's folder as https://docs.example/siskin/.`;
     throw new SearchError("query", message, { cause });
@@ -79,9 +77,8 @@ export interface AnswerOptions {
   bundle?: string | URL;
   /** What gives the bundle's files; default: `fetch`, over the network. */
   files?: Files;
-  /** Modes that may be asked for; default `words` and `table`. A request that names none gets `table`, or the first of
-   * them. In mode `full` the first question of an isolate loads
-   * the network. */
+  /** Modes that may be asked for; default `words` and `table`. A request that names none gets `table`, or the
+   * first of them. In mode `full` the first question of an isolate loads the network. */
   modes?: Mode[];
   /** Further headers of every response, such as `access-control-allow-origin`. */
   headers?: Record<string, string>;
@@ -109,7 +106,7 @@ export async function answer(request: Request, options: AnswerOptions = {}): Pro
   }
 }
 
-/** Statuses of what is not the server's own fault. */
+/** Statuses of failures that are no defect. */
 const STATUS: Partial<Record<SearchErrorCode, number>> = {
   query: 400,
   unsupported: 501,
@@ -150,6 +147,9 @@ const opened = new WeakMap<object, Map<string, () => Promise<Search>>>();
 /** Where files come from over the network. */
 const NETWORK = {};
 
+/** Bundles that are open at once, the latest: requests name their host themselves. */
+const MOST_OPEN = 8;
+
 /** Opening takes two small files: who waits for another's waits so long. */
 const OPENING_PATIENCE_MS = 300;
 
@@ -168,6 +168,8 @@ async function ask(
     const begin = () => open(folder, files && { files });
     const known = searches.get(key) ?? apart(begin, OPENING_PATIENCE_MS);
     searches.set(key, known);
+    const [oldest] = searches.keys();
+    if (searches.size > MOST_OPEN && oldest !== undefined) searches.delete(oldest);
     const search = await known();
     try {
       return await query(search);

@@ -13,6 +13,7 @@ export function newModules(): Modules {
   return {
     search: imported(search_code, newSearch),
     encoder: imported(encoder_code, newEncoder),
+    // Never started: its code stands for the one that is left out.
     tract: {
       start: () => Promise.reject(new SearchError("unsupported", NO_TRACT)),
       code: encoder_code,

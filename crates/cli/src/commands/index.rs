@@ -11,7 +11,7 @@ use siskin_core::build::{BuildOptions, Builder, Bundle, LITE_PASSAGES};
 use siskin_core::encoded::PassageCodes;
 use siskin_core::manifest::{EncoderInfo, MANIFEST_FILE};
 use siskin_core::page::Page;
-use siskin_core::text::Stemming;
+use siskin_core::text::{Stemming, primary_language};
 use siskin_encoder::store::{self, Codes, PassageStore, Pooling, Progress};
 use siskin_encoder::{Encoder, QueryFiles, runs_without_tract};
 use siskin_extract::site::{self, SiteReport, Skipped};
@@ -267,8 +267,9 @@ fn passage_texts(pages: &[Page], most: usize) -> Vec<String> {
 fn stemming(pages: &[Page]) -> Stemming {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for language in pages.iter().filter_map(|page| page.language.as_deref()) {
-        let primary = language.split(['-', '_']).next().unwrap_or_default();
-        *counts.entry(primary.to_ascii_lowercase()).or_default() += 1;
+        *counts
+            .entry(primary_language(language).to_ascii_lowercase())
+            .or_default() += 1;
     }
     let most = counts.iter().max_by_key(|(_, count)| **count);
     most.map_or(Stemming::English, |(language, _)| {
@@ -344,6 +345,9 @@ struct Summary {
 pub(super) struct SkippedFile {
     pub(super) path: String,
     pub(super) reason: String,
+    /// The reason without the page that it names.
+    #[serde(skip)]
+    pub(super) kind: String,
     /// Whether a page may be missing for it.
     pub(super) problem: bool,
 }
@@ -353,6 +357,7 @@ impl SkippedFile {
         Self {
             path: skipped.path.display().to_string(),
             reason: skipped.reason.to_string(),
+            kind: skipped.reason.kind(),
             problem: skipped.reason.is_problem(),
         }
     }
@@ -422,13 +427,10 @@ impl Summary {
 pub(super) fn skip_counts(skipped: &[SkippedFile]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for skipped in skipped {
-        let reason = match skipped.reason.as_str() {
-            reason if reason.starts_with("the same as") => "the same as another page",
-            reason if reason.starts_with("another file has its address") => {
-                "another file has its address"
-            }
-            _ if skipped.problem => "named above",
-            reason => reason,
+        let reason = if skipped.problem {
+            "named above"
+        } else {
+            &skipped.kind
         };
         *counts.entry(reason).or_default() += 1;
     }

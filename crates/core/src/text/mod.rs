@@ -42,16 +42,21 @@ impl Stemming {
         }
     }
 
-    /// The rule for a language tag such as `en-GB`, or `en_GB` as some write it; languages without a stemmer keep their words.
+    /// The rule for a language tag such as `en-GB`; languages without a stemmer keep their words.
     #[must_use]
     pub fn for_language(tag: &str) -> Self {
-        let primary = tag.split(['-', '_']).next().unwrap_or_default();
-        if primary.eq_ignore_ascii_case("en") {
+        if primary_language(tag).eq_ignore_ascii_case("en") {
             Self::English
         } else {
             Self::None
         }
     }
+}
+
+/// The language of a tag without region or script: `de` of `de-AT`, and of `de_AT`, as some write it.
+#[must_use]
+pub fn primary_language(tag: &str) -> &str {
+    tag.split(['-', '_']).next().unwrap_or_default()
 }
 
 /// What a term is to its text.

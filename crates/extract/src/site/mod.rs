@@ -76,6 +76,16 @@ impl SkipReason {
     pub fn is_problem(&self) -> bool {
         matches!(self, Self::Unreadable { .. } | Self::LinkOutside)
     }
+
+    /// The reason without the page that it names, so that equal ones can be counted.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Duplicate { .. } => "the same as another page".to_owned(),
+            Self::SameAddress { .. } => "another file has its address".to_owned(),
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for SkipReason {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use siskin_core::container::sha256_hex;
 use siskin_encoder::OPTIONAL_FILES;
 
-use crate::files::remove_folder_if_there;
+use crate::files::{place_of, remove_folder_if_there};
 use crate::manifest::File;
 
 /// An encoder folder being written beside its final place.
@@ -24,8 +24,8 @@ impl Folder {
     /// # Errors
     /// When `path` holds something else than an encoder, or cannot be written.
     pub fn create(path: &Path) -> Result<Self> {
-        // What a link leads to is replaced, not the link; `.` has no name.
-        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        // What a link leads to is replaced, not the link.
+        let path = &place_of(path);
         check_replaceable(path)?;
         let name = path
             .file_name()

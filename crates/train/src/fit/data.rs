@@ -10,6 +10,7 @@ use super::settings::{Batching, Settings};
 use crate::collection::{Collection, Pair};
 use crate::mine::Negatives;
 use crate::random::Random;
+use crate::sample::candidates;
 use crate::tokenize::Tokenizer;
 
 /// Random streams of the seed, beside those that the heads use.
@@ -115,10 +116,14 @@ impl Data {
             "the {count} training pairs share so many passages or queries that none of them fill a \
              batch of {batch}: lower --batch-pairs"
         );
-        for (index, collection) in collections.iter().enumerate() {
+        let alone = match settings.batching {
+            Batching::ByCollection => collections,
+            Batching::Mixed => &[],
+        };
+        for (index, collection) in alone.iter().enumerate() {
             let own = |pair: &&TrainingPair| pair.passage_id.0 == index;
             let count = data.training.iter().filter(own).count();
-            if settings.batching == Batching::ByCollection && count < batch {
+            if count < batch {
                 crate::say!(
                     "{}: its {count} pairs fill no batch of {batch} and are not trained on; lower --batch-pairs for them",
                     collection.name
@@ -363,7 +368,12 @@ impl<'a> Split<'a> {
     fn held_out_set(&self, tokenizer: &Tokenizer, settings: &Settings) -> Result<HeldOutSet> {
         let queries = &self.held_out;
         let answers = |query: &usize| self.relevant.get(query).into_iter().flatten().copied();
-        let passages = self.candidates(queries.iter().flat_map(answers), settings);
+        let streams = [HOLD_OUT_STREAM, CANDIDATES_STREAM].map(|stream| stream + self.index as u64);
+        let passages = candidates(
+            queries.iter().flat_map(answers),
+            (self.collection.passages.len(), settings.held_out_passages),
+            (settings.seed, streams),
+        );
         let places: HashMap<usize, usize> = passages.iter().copied().zip(0..).collect();
         let relevant = queries
             .iter()
@@ -375,25 +385,6 @@ impl<'a> Split<'a> {
             queries: encode_all(tokenizer, &self.collection.queries, queries)?,
             passages: encode_all(tokenizer, &self.collection.passages, &passages)?,
         })
-    }
-
-    /// `answers` and random passages until there are enough, in random order; no passage twice.
-    fn candidates(&self, answers: impl Iterator<Item = usize>, settings: &Settings) -> Vec<usize> {
-        let mut others: Vec<usize> = (0..self.collection.passages.len()).collect();
-        Random::new(settings.seed, HOLD_OUT_STREAM + self.index as u64).shuffle(&mut others);
-        let mut seen = HashSet::new();
-        let mut candidates: Vec<usize> = answers.filter(|&passage| seen.insert(passage)).collect();
-        let missing = settings.held_out_passages.saturating_sub(candidates.len());
-        candidates.extend(
-            others
-                .into_iter()
-                .filter(|passage| !seen.contains(passage))
-                .take(missing),
-        );
-        // Equal scores rank in order of passage: answers must not stand before others.
-        let stream = CANDIDATES_STREAM + self.index as u64;
-        Random::new(settings.seed, stream).shuffle(&mut candidates);
-        candidates
     }
 }
 

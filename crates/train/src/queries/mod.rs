@@ -24,7 +24,7 @@ use siskin_encoder::{Encoder, QUERIES_FILE};
 use crate::base::Base;
 use crate::collection::check_names;
 use crate::export::{Rewritten, Student};
-use crate::files::beside;
+use crate::files::{beside, place_of};
 use crate::fit::progress_bar;
 use crate::fit::settings::{above_zero, zero_or_more};
 use crate::manifest::Manifest;
@@ -157,11 +157,6 @@ pub fn run(args: &Args) -> Result<()> {
     let after = rewritten(args, &base, manifest.quantization, &tuner, &measured)?;
     after.put_in_place(students)?;
     Work::forget(&folder)
-}
-
-/// Where a folder lies, whatever links lead there; `.` has no name.
-fn place_of(folder: &Path) -> PathBuf {
-    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
 }
 
 /// Refuses settings that no run can have.
