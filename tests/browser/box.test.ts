@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
+import type { Facet } from "../../www/src/api.js";
 import { launch, Tab } from "./harness.js";
 import { type Answers, stubEngine } from "./stub.js";
 
@@ -16,6 +17,7 @@ after(() => browser.close());
 interface Setting {
   html?: string;
   answers?: Answers;
+  facets?: Facet[];
   policy?: string;
   path?: string;
 }
@@ -371,7 +373,9 @@ test("the status speaks once typing rests, and not for every letter", () =>
     await tab.box.pressSequentially("hreads", { delay: 90 });
     await tab.status.getByText("for “threads”").waitFor({ state: "attached" });
     const said = await tab.page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
-    assert.ok(said.length <= 2, said.join(" / "));
+    // Before a question's answer what was told is taken back.
+    const told = said.filter((text) => text !== "");
+    assert.ok(told.length <= 2, said.join(" / "));
   }));
 
 test("an element that is moved while it asks goes on, and so does one that comes back later", () =>
@@ -585,3 +589,126 @@ test("more than a question may hold cannot be typed", () =>
     await tab.page.keyboard.insertText("wort ".repeat(500));
     assert.equal((await tab.box.inputValue()).length, 2000);
   }));
+
+test("Enter, pressed while a question is typed, opens nothing that another one found", () =>
+  withTab(async (tab) => {
+    await tab.ask("threads");
+    await tab.box.press("ArrowDown");
+    await tab.box.press("s");
+    assert.equal(await tab.box.getAttribute("aria-activedescendant"), null);
+    await tab.box.press("Enter");
+    await answerTo(tab, "threadss");
+    assert.ok(tab.page.url().endsWith("/test.html"));
+  }));
+
+test("a list that opened without the focus closes by Escape and by a click elsewhere", () =>
+  withTab(
+    async (tab) => {
+      await answerTo(tab, "threads");
+      const first = tab.options.first();
+      await first.waitFor();
+      await tab.page.keyboard.press("Escape");
+      await first.waitFor({ state: "hidden" });
+      await tab.page
+        .locator("siskin-search")
+        .evaluate((host) => Object.assign(host, { value: "locks" }));
+      await first.waitFor();
+      await tab.page.getByText("elsewhere").click();
+      await first.waitFor({ state: "hidden" });
+    },
+    {
+      html: `<p style="margin-top: 70vh">elsewhere</p><siskin-search query-parameter="q"></siskin-search>`,
+      path: "/test.html?q=threads",
+    },
+  ));
+
+test("“Show more” does not end the wait for the network, nor leave its progress standing", () =>
+  withTab(
+    async (tab) => {
+      const release = tab.site.hold("/siskin/network");
+      await tab.ask("threads");
+      await tab.note.getByText("50").waitFor();
+      await tab.page.getByRole("button", { name: "Show more" }).click();
+      await tab.page.getByRole("group").nth(19).waitFor();
+      release();
+      await answeredMode(tab, "full");
+      assert.ok((await tab.page.getByRole("group").count()) >= 20);
+      assert.equal(await tab.note.isVisible(), false);
+    },
+    { html: "<siskin-search mode='full'></siskin-search>" },
+  ));
+
+test("what was told once is told again of a further try", () =>
+  withTab(async (tab) => {
+    await tab.ask("threads");
+    await tab.status.getByText("for “threads”").waitFor({ state: "attached" });
+    const told = await tab.status.textContent();
+    await tab.page.getByRole("button", { name: "Show more" }).click();
+    assert.equal(await tab.status.textContent(), "");
+    await tab.status.getByText("for “threads”").waitFor({ state: "attached" });
+    assert.equal(await tab.status.textContent(), told);
+  }));
+
+const MODAL = "<siskin-search modal></siskin-search><div id='other'></div>";
+
+test("a modal closes by a click beside it, and not by a selection that ends there or in its own edge", () =>
+  withTab(
+    async (tab) => {
+      await tab.page.getByRole("button", { name: "Search" }).click();
+      await tab.ask("threads");
+      const dialog = tab.page.locator("siskin-search dialog");
+      const around = await dialog.boundingBox();
+      assert.ok(around);
+      const middle = around.y + around.height / 2;
+      const isOpen = () => dialog.evaluate((node: HTMLDialogElement) => node.open);
+      await tab.box.hover();
+      await tab.page.mouse.down();
+      await tab.page.mouse.move(around.x - 40, middle);
+      await tab.page.mouse.up();
+      assert.equal(await isOpen(), true);
+      await tab.page.mouse.click(around.x + 3, middle);
+      assert.equal(await isOpen(), true);
+      await tab.page.mouse.click(around.x - 40, middle);
+      assert.equal(await isOpen(), false);
+    },
+    { html: MODAL },
+  ));
+
+test("a modal that is moved while it is open can be opened again as one", () =>
+  withTab(
+    async (tab) => {
+      const button = tab.page.getByRole("button", { name: "Search" });
+      await button.click();
+      await tab.ask("threads");
+      await tab.page.evaluate(() => {
+        const host = document.querySelector("siskin-search");
+        if (host) document.querySelector("#other")?.append(host);
+      });
+      await button.click();
+      const dialog = tab.page.locator("siskin-search dialog");
+      assert.equal(await dialog.evaluate((node) => node.matches(":modal")), true);
+    },
+    { html: MODAL },
+  ));
+
+test("a value that was chosen and is no longer there can be taken back", () =>
+  withTab(
+    async (tab) => {
+      await tab.ask("threads");
+      await tab.page.getByRole("button", { name: "guide" }).click();
+      stubEngine(tab.site, { facets: [{ filter: "kind", value: "blog", found: 3, pages: 3 }] });
+      await tab.page
+        .locator("siskin-search")
+        .evaluate((host) => host.setAttribute("bundle", "/siskin/?"));
+      await tab.page.getByRole("button", { name: "blog" }).waitFor();
+      const chosen = tab.page.getByRole("button", { pressed: true });
+      assert.equal(await chosen.innerText(), "guide 0");
+      await chosen.click();
+      await tab.page.getByRole("button", { name: "blog 3" }).waitFor();
+      assert.equal(await tab.page.getByRole("button", { name: "guide" }).count(), 0);
+    },
+    {
+      html: "<siskin-search filters='kind'></siskin-search>",
+      facets: [{ filter: "kind", value: "guide", found: 3, pages: 3 }],
+    },
+  ));

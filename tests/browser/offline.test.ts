@@ -156,6 +156,84 @@ test("until a new index is kept whole the earlier one answers without a connecti
   await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
 });
 
+test("a tab that has an earlier index open leaves that one answering without a connection", async () => {
+  const tab = await Tab.open(browser);
+  await visitOnce(tab);
+  const other = join(process.env.SISKIN_STARLIGHT_DIR ?? "", "siskin/siskin.json");
+  tab.site.file("/siskin/siskin.json", readFileSync(other, "utf8"));
+  // The network's files are further ones to be kept.
+  await tab.page.locator("siskin-search").evaluate((node) => node.setAttribute("mode", "full"));
+  await tab.ask("share data between threads safely");
+  await tab.until(async () => {
+    const keys = await (await caches.open("siskin-1")).keys();
+    return keys.some(({ url }) => url.includes("/encoder/model.onnx"));
+  }, undefined);
+  await tab.offline(true);
+  await tab.site.stop();
+  await tab.page.reload();
+  await tab.ask("share data between threads safely");
+  assert.ok((await tab.options.count()) > 0);
+  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+});
+
+/** What `search.offline` says of a bundle opened with this option. */
+function stateOf(tab: Tab, offline: true | string): Promise<string> {
+  return tab.page.evaluate(async (offline) => {
+    const script = "/siskin/siskin.js";
+    const { open } = await import(script);
+    const search = await open("/siskin/", { offline });
+    return search.offline;
+  }, offline);
+}
+
+test("an index that was made anew while it was opened is not taken for the one that was", async () => {
+  const tab = await Tab.open(browser);
+  tab.site.page(PAGE, "");
+  tab.site.file(WORKER, 'importScripts("/siskin/siskin-sw.js");');
+  await tab.goto(PAGE);
+  const release = tab.site.hold(WORKER);
+  const state = stateOf(tab, WORKER);
+  while (!tab.site.requests.includes(WORKER)) await tab.page.waitForTimeout(20);
+  const other = join(process.env.SISKIN_STARLIGHT_DIR ?? "", "siskin/siskin.json");
+  tab.site.file("/siskin/siskin.json", readFileSync(other, "utf8"));
+  release();
+  assert.equal(await state, "unavailable");
+  assert.equal(
+    await tab.page.evaluate(async () => (await caches.match("/siskin/siskin.json")) === undefined),
+    true,
+  );
+  await tab.close();
+});
+
+test("a page that no service worker covers is not said to be ready", async () => {
+  const tab = await Tab.open(browser);
+  tab.site.page(PAGE, "");
+  await tab.goto(PAGE);
+  assert.equal(await stateOf(tab, true), "unavailable");
+  tab.site.page("/siskin/inside/", "");
+  await tab.goto("/siskin/inside/");
+  assert.equal(await stateOf(tab, true), "ready");
+  await tab.close();
+});
+
+test("where the browser's storage fails pages come from the network", async () => {
+  const tab = await Tab.open(browser);
+  tab.site.page(PAGE, "<p>here");
+  tab.site.file(
+    WORKER,
+    'caches.open = async () => { throw new Error("no storage"); }; importScripts("/siskin/siskin-sw.js");',
+  );
+  await tab.goto(PAGE);
+  await tab.page.evaluate(async (worker) => {
+    await navigator.serviceWorker.register(worker);
+    await navigator.serviceWorker.ready;
+  }, WORKER);
+  await tab.page.reload();
+  assert.equal(await tab.page.evaluate("navigator.serviceWorker.controller !== null"), true);
+  assert.equal(await tab.page.getByText("here").count(), 1);
+  await tab.close();
+});
+
 test("of readers who save data the files that were used are kept, on every page", async () => {
   const tab = await Tab.open(browser);
   await tab.page.addInitScript(() => {

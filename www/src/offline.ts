@@ -3,8 +3,19 @@ import { scriptUrl } from "./trusted.js";
 /** Name of the service worker's script in the runtime folder. */
 const SERVICE_WORKER_NAME = "siskin-sw.js";
 
-/** Has `loaded` and this page kept for offline use, and what else the page has from its own origin where that can be
- * had. `is_whole`: `loaded` names all files of the index, so that those of earlier ones may go.
+/** What is to be kept. */
+export interface Wanted {
+  /** Without all of these there is no search. */
+  urls: string[];
+  /** What is kept if it can be. */
+  also: string[];
+  /** Whether `urls` names all files of the index, so that those of earlier ones may go. */
+  is_whole: boolean;
+  /** SHA-256 of the manifest among `urls`, in hex, if it is known: another one is refused. */
+  manifest_digest: string | undefined;
+}
+
+/** Has files kept for offline use. Ready once they are, where a service worker covers this page.
  *
  * Two service workers share one cache: the bundle's own answers for the search worker, whose script
  * lies in the bundle's folder, and `choice`, where it is an address, for the page. Never rejects:
@@ -12,8 +23,7 @@ const SERVICE_WORKER_NAME = "siskin-sw.js";
 export async function keepOffline(
   choice: true | string,
   runtime: URL,
-  loaded: string[],
-  is_whole: boolean,
+  wanted: Wanted,
 ): Promise<"ready" | "unavailable"> {
   const container = globalThis.navigator?.serviceWorker;
   if (container === undefined) return "unavailable";
@@ -21,13 +31,11 @@ export async function keepOffline(
     const scripts = [new URL(SERVICE_WORKER_NAME, runtime)];
     if (choice !== true && choice !== "")
       scripts.push(new URL(choice, globalThis.document.baseURI));
-    const workers = await Promise.all(scripts.map((script) => start(container, script)));
-    const { origin, pathname } = globalThis.location;
-    const urls = [...new Set([origin + pathname, ...loaded])];
-    const also = filesOfPage().filter((url) => !urls.includes(url));
-    return workers[0] === undefined
-      ? "unavailable"
-      : await keep(workers[0], { urls, also, is_whole });
+    const [worker] = await Promise.all(scripts.map((script) => start(container, script)));
+    const is_kept = worker !== undefined && (await keep(worker, wanted));
+    // Any will do: a site may have one of its own for its pages.
+    const is_covered = (await container.getRegistration()) !== undefined;
+    return is_kept && is_covered ? "ready" : "unavailable";
   } catch {
     return "unavailable";
   }
@@ -40,8 +48,14 @@ async function start(container: ServiceWorkerContainer, script: URL): Promise<Se
 /** How a page's scripts ask for data, which may be the reader's own. */
 const DATA_REQUESTS = ["fetch", "xmlhttprequest", "beacon", "eventsource"];
 
+/** The page's address, without its query: it may hold what the reader searched for. */
+export function pageUrl(): string {
+  const { origin, pathname } = globalThis.location;
+  return origin + pathname;
+}
+
 /** The files that the page has loaded from its own origin. */
-function filesOfPage(): string[] {
+export function filesOfPage(): string[] {
   const { origin } = globalThis.location;
   const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
   const files = entries.filter((entry) => !DATA_REQUESTS.includes(entry.initiatorType));
@@ -61,15 +75,12 @@ function activated(registration: ServiceWorkerRegistration): Promise<ServiceWork
   });
 }
 
-function keep(
-  worker: ServiceWorker,
-  wanted: { urls: string[]; also: string[]; is_whole: boolean },
-): Promise<"ready" | "unavailable"> {
+function keep(worker: ServiceWorker, wanted: Wanted): Promise<boolean> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = (event) => {
       port1.close();
-      resolve((event.data as { kept: boolean }).kept ? "ready" : "unavailable");
+      resolve((event.data as { kept: boolean }).kept);
     };
     worker.postMessage({ type: "siskin-keep", ...wanted }, [port2]);
   });

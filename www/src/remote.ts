@@ -2,8 +2,9 @@ import { type Ahead, filesAhead } from "./ahead.js";
 import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
 import type { Begun } from "./begin.js";
 import { connect, type Line } from "./connect.js";
+import { sha256 } from "./digest.js";
 import { abortedError, SearchError, unlessAborted } from "./errors.js";
-import { keepOffline } from "./offline.js";
+import { filesOfPage, keepOffline, pageUrl } from "./offline.js";
 import { RUNTIME, SCRIPT } from "./places.js";
 import type { Reply, Request } from "./protocol.js";
 import { checkQuery } from "./query.js";
@@ -33,6 +34,12 @@ function savesData(): boolean {
   return connection?.saveData === true;
 }
 
+/** SHA-256 of the manifest, in hex, where it arrived on the page. */
+async function digestOfManifest(ahead: Ahead): Promise<string | undefined> {
+  const bytes = ahead.find(([url]) => new URL(url).pathname.endsWith("/siskin.json"))?.[1];
+  return bytes && sha256(bytes);
+}
+
 class RemoteSearch implements Search {
   readonly #line: Line;
   readonly #options: OpenOptions;
@@ -40,9 +47,13 @@ class RemoteSearch implements Search {
   readonly #loaded = new Set<string>();
   #last_id = 0;
   #closed: SearchError | undefined;
+  /** Of those that are loaded, how many are kept or being kept, in the order in which they were. */
   #kept_count = 0;
+  /** Whether page and index are kept: then no manifest is named again, which would be a newer index's. */
+  #is_kept = false;
   /** Whether all files of the index have been loaded. */
   #is_whole = false;
+  #manifest_digest: string | undefined;
   #offline: Promise<"ready" | "unavailable"> = Promise.resolve("unavailable");
 
   constructor(line: Line, options: OpenOptions) {
@@ -60,7 +71,9 @@ class RemoteSearch implements Search {
     const places = { bundle: folder.href, runtime: RUNTIME.href };
     await this.#request((id) => ({ type: "open", id, places, ahead }), signal);
     const { offline = false } = this.#options;
-    if (offline !== false) this.#offline = savesData() ? this.#keep() : this.#prefetch();
+    if (offline === false) return;
+    this.#manifest_digest = await digestOfManifest(ahead);
+    this.#offline = savesData() ? this.#keep() : this.#prefetch();
   }
 
   async query(text: string, options: QueryOptions = {}): Promise<Answer> {
@@ -127,12 +140,20 @@ class RemoteSearch implements Search {
     this.#offline = this.#keep();
   }
 
-  #keep(): Promise<"ready" | "unavailable"> {
+  async #keep(): Promise<"ready" | "unavailable"> {
     const { offline = false } = this.#options;
-    if (offline === false) return Promise.resolve("unavailable");
-    this.#kept_count = this.#loaded.size;
-    const loaded = [SCRIPT, import.meta.url, ...this.#loaded];
-    return keepOffline(offline, RUNTIME, loaded, this.#is_whole);
+    if (offline === false) return "unavailable";
+    const loaded = [...this.#loaded];
+    const urls = this.#is_kept
+      ? loaded.slice(this.#kept_count)
+      : [...new Set([pageUrl(), SCRIPT, import.meta.url, ...loaded])];
+    const also = this.#is_kept ? [] : filesOfPage().filter((url) => !urls.includes(url));
+    this.#kept_count = loaded.length;
+    const is_whole = this.#is_whole && !this.#is_kept;
+    const manifest_digest = this.#manifest_digest;
+    const state = await keepOffline(offline, RUNTIME, { urls, also, is_whole, manifest_digest });
+    this.#is_kept ||= state === "ready";
+    return state;
   }
 
   #take(id: number): Waiting | undefined {

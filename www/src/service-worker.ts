@@ -7,7 +7,11 @@
  * Files of an index whose address carries a checksum are taken from the cache; all else from the
  * network while there is one. Kept are these, pages, and what `siskin-keep` names. Nothing is
  * verified here: the engine checks every byte of those files, and asks with `cache: "reload"` for
- * what it refuses. An index is found by its manifest, which is kept last, once all else that was named is. */
+ * what it refuses. An index is found by its manifest, which is kept last, once all else that was named is.
+ *
+ * Where the browser's own storage fails, all is as without this script. */
+
+import { sha256 } from "./digest.js";
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -33,6 +37,8 @@ const storing = new Map<string, Promise<void>>();
 interface Wanted {
   /** Without all of these there is no search. */
   urls: string[];
+  /** SHA-256 of the manifest among them, in hex: another one, of a newer index, is not kept with the files of this. */
+  manifest_digest?: string | undefined;
   /** What is kept if it can be. */
   also: string[];
   /** Whether `urls` names all files of the index: those of earlier ones may go. */
@@ -51,8 +57,8 @@ self.addEventListener("message", (event) => {
   const message = event.data as Partial<KeepMessage> | null;
   if (message?.type !== "siskin-keep" || !Array.isArray(message.urls)) return;
   const [port] = event.ports;
-  const { urls, also = [], is_whole = false } = message;
-  const keeping = keepAll({ urls, also, is_whole });
+  const { urls, also = [], is_whole = false, manifest_digest } = message;
+  const keeping = keepAll({ urls, also, is_whole, manifest_digest }).catch(() => false);
   event.waitUntil(keeping.then((kept) => port?.postMessage({ kept })));
 });
 
@@ -66,16 +72,16 @@ self.addEventListener("fetch", (event) => {
 });
 
 /** True when every one of `urls` is now in the cache. */
-async function keepAll({ urls, also, is_whole }: Wanted): Promise<boolean> {
+async function keepAll({ urls, also, is_whole, manifest_digest }: Wanted): Promise<boolean> {
   const cache = await caches.open(CACHE_NAME);
-  const keepEach = async (each: string[]) => {
-    const outcomes = await Promise.allSettled(each.map((url) => keep(cache, url)));
+  const keepEach = async (each: string[], digest?: string) => {
+    const outcomes = await Promise.allSettled(each.map((url) => keep(cache, url, digest)));
     return outcomes.every((outcome) => outcome.status === "fulfilled" && outcome.value);
   };
   const rest = urls.filter((url) => !isManifest(url));
   const [kept] = await Promise.all([keepEach(rest), keepEach(also)]);
   // Until all else is kept, the manifest of the index before stays, and with it what that one names.
-  if (!kept || !(await keepEach(urls.filter(isManifest)))) return false;
+  if (!kept || !(await keepEach(urls.filter(isManifest), manifest_digest))) return false;
   if (is_whole) await dropEarlierBuilds(cache, urls);
   return true;
 }
@@ -108,46 +114,56 @@ function isVersioned(address: string): boolean {
   return CHECKED.test(address) || SCRIPT.test(address);
 }
 
-async function keep(cache: Cache, url: string): Promise<boolean> {
+/** True when the file at `url` is in the cache, whose SHA-256 is `digest` where that is given. */
+async function keep(cache: Cache, url: string, digest?: string): Promise<boolean> {
   await storing.get(url);
   if (isImmutable(url) && (await cache.match(url)) !== undefined) return true;
   const response = await fetch(url);
   if (!isStorable(response)) return false;
+  const isOther = async () => (await sha256(await response.clone().arrayBuffer())) !== digest;
+  if (digest !== undefined && (await isOther())) return false;
   await store(cache, url, response);
   return true;
 }
 
+/** What is kept at `address`. */
+async function keptAt(address: string): Promise<Response | undefined> {
+  try {
+    return await (await caches.open(CACHE_NAME)).match(address);
+  } catch {
+    return undefined;
+  }
+}
+
 async function answer(event: FetchEvent): Promise<Response> {
   const { request } = event;
-  const cache = await caches.open(CACHE_NAME);
   if (isImmutable(request.url) && request.cache !== "reload") {
-    const kept = await cache.match(request.url);
+    const kept = await keptAt(request.url);
     if (kept !== undefined) return kept;
   }
   try {
-    const [response, wanted] = await Promise.all([fetch(request), isWanted(cache, request)]);
+    const [response, wanted] = await Promise.all([fetch(request), isWanted(request)]);
     const kept =
       wanted && isStorable(response) && (request.mode !== "navigate" || isPage(response));
-    if (kept) storeMeanwhile(event, cache, response.clone());
+    if (kept) storeMeanwhile(event, response.clone());
     return response;
   } catch (error) {
-    const kept = await cache.match(addressOf(request));
+    const kept = await keptAt(addressOf(request));
     if (kept !== undefined) return kept;
     throw error;
   }
 }
 
 async function keptOrFetched(request: Request): Promise<Response> {
-  const cache = await caches.open(CACHE_NAME);
-  return (await cache.match(request.url)) ?? fetch(request);
+  return (await keptAt(request.url)) ?? fetch(request);
 }
 
 /** Whether an answer to `request` is to be kept: others may be private, or without end. */
-async function isWanted(cache: Cache, request: Request): Promise<boolean> {
+async function isWanted(request: Request): Promise<boolean> {
   const { mode, url } = request;
   if (isManifest(url)) return false;
   if (mode === "navigate" || isImmutable(url) || isVersioned(url)) return true;
-  return (await cache.match(addressOf(request))) !== undefined;
+  return (await keptAt(addressOf(request))) !== undefined;
 }
 
 function isStorable(response: Response): boolean {
@@ -167,9 +183,11 @@ function isPage({ headers }: Response): boolean {
 }
 
 /** Stores while the page already reads. A full disk costs the page nothing. */
-function storeMeanwhile(event: FetchEvent, cache: Cache, response: Response): void {
+function storeMeanwhile(event: FetchEvent, response: Response): void {
   const address = addressOf(event.request);
-  const stored = store(cache, address, response)
+  const stored = caches
+    .open(CACHE_NAME)
+    .then((cache) => store(cache, address, response))
     .catch(() => {})
     .finally(() => storing.delete(address));
   storing.set(address, stored);
@@ -210,5 +228,3 @@ async function prune(cache: Cache, address: string): Promise<void> {
 function unversioned(address: string): string {
   return address.replace(/\?v=.*$/, "");
 }
-
-export {};

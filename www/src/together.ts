@@ -7,7 +7,7 @@ import type {
   Result,
   Search,
 } from "./api.js";
-import { asSearchError, SearchError } from "./errors.js";
+import { asSearchError, SearchError, unlessAborted } from "./errors.js";
 import { addedUp, mixed, type Place } from "./mix.js";
 import { settledInTime } from "./patience.js";
 import { folderUrl } from "./places.js";
@@ -95,7 +95,11 @@ class Together implements Search {
     await this.#ofEach(({ session }) => session.open(), patienceWith);
   }
 
-  async query(text: string, options: QueryOptions = {}): Promise<Answer> {
+  query(text: string, options: QueryOptions = {}): Promise<Answer> {
+    return unlessAborted(this.#query(text, options), options.signal);
+  }
+
+  async #query(text: string, options: QueryOptions): Promise<Answer> {
     const { first, limit, mode } = checkQuery(text, options);
     const count = this.#bundles.length;
     // As many as there will be of each, where all have enough.

@@ -132,6 +132,8 @@ export class SearchBox {
   /** The element was taken away, perhaps to another place of the page. */
   close(): void {
     this.#is_cut ||= this.#is_asking || this.#typing !== undefined;
+    // Elsewhere it would no longer be above the page.
+    this.#frame.dialog?.close();
     this.#stop();
   }
 
@@ -184,7 +186,7 @@ export class SearchBox {
 
   /** The network arrives. One that was not asked for arrives silently. */
   progress({ loaded_bytes, total_bytes }: Progress): void {
-    const is_awaited = this.#text !== "" && this.#settings.mode === "full";
+    const is_awaited = this.#is_asking && this.#text !== "" && this.#settings.mode === "full";
     if (is_awaited && loaded_bytes < total_bytes) {
       this.#view.note(this.#phrases.loadingNetwork(loaded_bytes / total_bytes), "busy");
     }
@@ -224,6 +226,8 @@ export class SearchBox {
 
   #typed(): void {
     this.#is_quiet = false;
+    // Enter asks now, and does not open what another question found.
+    this.#view.list.activate();
     this.#stopTyping();
     this.#typing = setTimeout(() => this.#ask(), this.#pace.delay_ms);
   }
@@ -234,6 +238,7 @@ export class SearchBox {
     const question = new AbortController();
     this.#question = question;
     this.#is_asking = true;
+    this.#view.unsay();
     try {
       await work(question.signal);
     } catch (thrown) {
@@ -243,7 +248,7 @@ export class SearchBox {
   }
 
   async #answer(text: string, signal: AbortSignal): Promise<void> {
-    this.#view.note(this.#view.isOpen ? "" : this.#phrases.words.loading, "busy");
+    this.#view.note(this.#view.showsResults ? "" : this.#phrases.words.loading, "busy");
     this.#reveal();
     const [first, ...others] = this.#modes();
     const question = { text, chosen: this.#chosen() };
@@ -317,6 +322,12 @@ export class SearchBox {
     // Without any the engine has no others, whatever it counted.
     const total = more.results.length === 0 ? this.#given : more.total;
     await this.#render({ ...more, results, total }, shown.results.length);
+    // What this has cut off: the reader waits for the network.
+    const [first, ...others] = this.#modes();
+    if (shown.mode !== first) return;
+    const above = this.#given - this.#settings.limit;
+    for (const mode of others)
+      await this.#refine(await this.#query(question, mode, signal, 0, above));
   }
 
   #clear(): void {

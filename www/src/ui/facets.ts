@@ -25,9 +25,10 @@ export class FacetBar {
     return all.length === 0 ? undefined : { all };
   }
 
-  /** Shows these filters, as far as the answer has them, in this order. */
+  /** Shows these filters, as far as the answer has them or the reader has chosen by them, in this order. */
   render(facets: Facet[], names: string[]): void {
-    const shown = names.filter((name) => facets.some(({ filter }) => filter === name));
+    const is_known = (name: string) => facets.some(({ filter }) => filter === name);
+    const shown = names.filter((name) => is_known(name) || this.#chosen.has(name));
     const focused = this.#focusedKey();
     const group = (name: string) =>
       this.#group(
@@ -53,7 +54,12 @@ export class FacetBar {
       .slice()
       .sort((a, b) => b.pages - a.pages)
       .slice(0, MAXIMUM_VALUES);
-    const offered = values.filter((value) => most.includes(value) || chosen?.has(value.value));
+    const known = values.filter((value) => most.includes(value) || chosen?.has(value.value));
+    // A value that no page has any longer can be taken back, too.
+    const gone = [...(chosen ?? [])].filter(
+      (value) => !values.some((other) => other.value === value),
+    );
+    const offered = [...known, ...gone.map((value) => ({ filter, value, found: 0, pages: 0 }))];
     const name = element("span", { class: "filter", dir: "auto" }, cut(filter));
     const buttons = offered.map((value) => this.#button(value, chosen));
     return element(

@@ -55,6 +55,8 @@ export class View {
   readonly #panel = element("div", { class: "panel", part: "panel", tabindex: "-1", hidden: true });
   readonly #status = element("div", { role: "status" });
   #announcement: ReturnType<typeof setTimeout> | undefined;
+  /** The reader does something outside the box. */
+  #elsewhere: (event: Event) => void = () => {};
 
   constructor(
     frame: Frame,
@@ -95,17 +97,23 @@ export class View {
     return !this.#panel.hidden;
   }
 
+  get showsResults(): boolean {
+    return this.isOpen && !this.list.isEmpty;
+  }
+
   show(): void {
     // Filters stay, so that a choice which leaves nothing can be taken back.
     const is_blank = this.list.isEmpty && this.#note.textContent === "";
     this.#panel.hidden = is_blank && this.#facets.hidden;
-    this.input.setAttribute("aria-expanded", String(this.isOpen && !this.list.isEmpty));
+    this.input.setAttribute("aria-expanded", String(this.showsResults));
+    this.#heedPage();
   }
 
   hide(): void {
     this.#panel.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
     this.list.activate();
+    this.#heedPage();
   }
 
   /** Takes all results away. */
@@ -165,6 +173,12 @@ export class View {
     if (has_focus && !is_offered) this.input.focus();
   }
 
+  /** Takes back what was told, so that the same can be told again. */
+  unsay(): void {
+    clearTimeout(this.#announcement);
+    this.#status.textContent = "";
+  }
+
   /** Tells a screen reader, once typing rests. */
   announce(text: string): void {
     clearTimeout(this.#announcement);
@@ -182,7 +196,14 @@ export class View {
   #modal({ box, dialog }: Frame, close: string): void {
     if (dialog === undefined) return;
     box.append(closeButton(close, () => dialog.close()));
-    dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+    let is_beside = false;
+    // A selection of text may end beside it.
+    dialog.addEventListener("pointerdown", (event) => {
+      is_beside = isBeside(dialog, event);
+    });
+    dialog.addEventListener("click", (event) => {
+      if (is_beside && isBeside(dialog, event)) dialog.close();
+    });
   }
 
   /** With a modifier key a link opens elsewhere, and the reader stays here. */
@@ -219,7 +240,26 @@ export class View {
       const next = (event as FocusEvent).relatedTarget;
       if (!(next instanceof Node && root.contains(next))) gestures.leave();
     });
+    this.#elsewhere = (event) => {
+      const is_away = event.type === "click" || (event as KeyboardEvent).key === "Escape";
+      if (is_away && !event.composedPath().includes(root)) gestures.leave();
+    };
   }
+
+  /** Has the page's clicks and keys heeded while the list is open: it may be without the focus, which would leave. */
+  #heedPage(): void {
+    for (const type of ["click", "keydown"]) {
+      if (this.isOpen) document.addEventListener(type, this.#elsewhere, true);
+      else document.removeEventListener(type, this.#elsewhere, true);
+    }
+  }
+}
+
+/** Whether the reader points at what is around the dialog. */
+function isBeside(dialog: HTMLDialogElement, { target, clientX, clientY }: MouseEvent): boolean {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect();
+  const is_within = clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
+  return target === dialog && !is_within;
 }
 
 /** What browsers report for keys that an input method consumes. */
