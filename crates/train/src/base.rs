@@ -75,9 +75,17 @@ impl Base {
     /// The model's tokenizer, cutting at [`MAX_TOKENS`].
     ///
     /// # Errors
-    /// When `tokenizer.json` is missing or malformed.
+    /// When `tokenizer.json` is missing or malformed, or of another model.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
-        Tokenizer::open(&self.tokenizer_file(), MAX_TOKENS)
+        let file = self.tokenizer_file();
+        let tokenizer = Tokenizer::open(&file, MAX_TOKENS)?;
+        let (pieces, known) = (Vocabulary::open(&file)?.end(), self.config.vocab_size);
+        ensure!(
+            pieces as usize <= known,
+            "{} has {pieces} word pieces and the model beside it knows {known}: they are not of one model",
+            file.display()
+        );
+        Ok(tokenizer)
     }
 
     fn tokenizer_file(&self) -> PathBuf {

@@ -53,7 +53,7 @@ fn main() -> anyhow::Result<()> {
         Step::Base(args) => fetch::run(&args),
         Step::Pairs(args) => pairs::run(&args),
         Step::Mine(args) => mine::run(&args).map_err(device::advised),
-        Step::Fit(args) => fit::run(&args),
+        Step::Fit(args) => fit::run(&args).map_err(|error| fit::advised(error, &args.settings)),
         Step::Measure(args) => {
             let lines = measure::run(&args).map_err(device::advised)?;
             println!("{}", lines.join("\n"));
@@ -61,7 +61,7 @@ fn main() -> anyhow::Result<()> {
         }
         Step::Rows(args) => rows::run(&args),
         Step::Distil(args) => distil::run(&args),
-        Step::Adapt(args) => adapt::run(&args),
+        Step::Adapt(args) => adapt::run(&args).map_err(adapt::advised),
         Step::Experiments(args) => experiments::run(&args),
         Step::Export(args) => export::run(&args),
         Step::Words(args) => words::run(&args),

@@ -37,6 +37,13 @@ impl Vocabulary {
         self.texts.get(&piece).map(String::as_str)
     }
 
+    /// One more than the largest piece.
+    #[must_use]
+    pub fn end(&self) -> u32 {
+        let last = self.texts.keys().max();
+        last.map_or(0, |piece| piece.saturating_add(1))
+    }
+
     /// Pieces that are words of at least `letters` ASCII letters, in order.
     #[must_use]
     pub fn words(&self, letters: usize) -> Vec<u32> {

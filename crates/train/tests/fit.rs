@@ -787,6 +787,13 @@ fn a_base_model_stays_where_another_cannot_be_read() -> Result<()> {
     };
     copy()?;
     let id = Base::open(&to, &Device::Cpu)?.id;
+    let tokenizer = from.join("tokenizer.json");
+    let mut other = tiny::json_of(&tokenizer)?;
+    let pieces = tiny::config().vocab_size;
+    other["model"]["vocab"]["one more"] = pieces.into();
+    std::fs::write(&tokenizer, other.to_string())?;
+    let error = format!("{:#}", copy().unwrap_err());
+    assert!(error.contains("not of one model"), "{error}");
     std::fs::write(from.join("config.json"), "{}")?;
     std::fs::write(from.join("model.safetensors"), "no weights")?;
     assert!(copy().is_err());

@@ -108,6 +108,7 @@ fn a_run_that_was_stopped_goes_on_as_if_it_had_not_been() -> Result<()> {
         let error = format!("{:#}", run(folder.path(), options).unwrap_err());
         assert!(error.contains(reason), "{error}");
     };
+    refused("--steps 20 --stop-after 0", "--stop-after is 1 at least");
     refused("--steps 20", "zoo.queries holds a run: go on by --resume");
     refused("--steps 21 --resume", "with --steps 20 (not 21)");
     refused("--steps 20 --resume --work elsewhere", "no run to resume");

@@ -109,36 +109,33 @@ pub fn run(args: &Args) -> Result<()> {
         .iter()
         .map(|folder| Collection::read_and_report(folder))
         .collect::<Result<_>>()?;
-    let run = || {
-        // A run that goes on has its folder from the start; a new one, once there is something to keep.
-        let resumed = (args.resume && args.out.is_dir()).then(|| lock(&args.out));
-        let resumed = resumed.transpose()?;
-        let mut checkpoint = begin::first_checkpoint(args, &base, &collections, &device)?;
-        if args.init_only {
-            let _kept = lock(&args.out)?;
-            begin::check_out(args)?;
-            return checkpoint.save(&args.out);
-        }
-        let negatives = negatives(args, &collections)?;
-        let data = Data::new(&collections, &negatives, &base.tokenizer()?, &args.settings)?;
-        let paraphraser = paraphraser(args, &base, &device)?;
-        let words = match args.settings.words > 0.0 {
-            true => Some(Words::new(&data, vocabulary(&base)?)),
-            false => None,
-        };
-        check_pairs(&mut checkpoint.state, &data, paraphraser.as_ref())?;
-        let _kept = resumed.map_or_else(|| lock(&args.out), Ok)?;
+    // A run that goes on has its folder from the start; a new one, once there is something to keep.
+    let resumed = (args.resume && args.out.is_dir()).then(|| lock(&args.out));
+    let resumed = resumed.transpose()?;
+    let mut checkpoint = begin::first_checkpoint(args, &base, &collections, &device)?;
+    if args.init_only {
+        let _kept = lock(&args.out)?;
         begin::check_out(args)?;
-        let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
-        let metrics = Metrics::open(&args.out, trainer.step())?;
-        let texts = Texts {
-            data: &data,
-            paraphraser: paraphraser.as_ref(),
-            words: words.as_ref(),
-        };
-        train(trainer, &texts, args, metrics)
+        return checkpoint.save(&args.out);
+    }
+    let negatives = negatives(args, &collections)?;
+    let data = Data::new(&collections, &negatives, &base.tokenizer()?, &args.settings)?;
+    let paraphraser = paraphraser(args, &base, &device)?;
+    let words = match args.settings.words > 0.0 {
+        true => Some(Words::new(&data, vocabulary(&base)?)),
+        false => None,
     };
-    run().map_err(|error| advised(error, &args.settings))
+    check_pairs(&mut checkpoint.state, &data, paraphraser.as_ref())?;
+    let _kept = resumed.map_or_else(|| lock(&args.out), Ok)?;
+    begin::check_out(args)?;
+    let trainer = Trainer::new(&base, &checkpoint, &args.settings, &device)?;
+    let metrics = Metrics::open(&args.out, trainer.step())?;
+    let texts = Texts {
+        data: &data,
+        paraphraser: paraphraser.as_ref(),
+        words: words.as_ref(),
+    };
+    train(trainer, &texts, args, metrics)
 }
 
 /// The hard negatives of each collection.
@@ -198,7 +195,8 @@ fn check_pairs(state: &mut State, data: &Data, paraphraser: Option<&Paraphraser>
 }
 
 /// Adds what to do about a GPU whose memory is full.
-fn advised(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
+#[must_use]
+pub fn advised(error: anyhow::Error, settings: &Settings) -> anyhow::Error {
     if !is_full(&error) {
         return error;
     }

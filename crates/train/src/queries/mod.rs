@@ -166,6 +166,10 @@ fn check(args: &Args) -> Result<()> {
         settings.batch_queries > 0 && settings.queries > 0 && settings.measure_every > 0,
         "--batch-queries, --queries and --measure-every are 1 at least"
     );
+    ensure!(
+        args.stop_after != Some(0),
+        "--stop-after is 1 at least: a run is kept after its first step"
+    );
     check_names(&args.pairs)?;
     ensure!(
         (0.0..=1.0).contains(&settings.faded),
