@@ -133,6 +133,9 @@ impl PageTerms {
     }
 }
 
+/// Chunks of a page that are remembered: a sorted map of more takes longer than what it spares.
+const MOST_KNOWN: usize = 4_096;
+
 /// Cuts the texts of a page. Most of a page's chunks repeat: each is cut once.
 struct Cutter<'a> {
     analyzer: &'a Analyzer,
@@ -143,15 +146,18 @@ struct Cutter<'a> {
 
 impl<'a> Cutter<'a> {
     fn cut(&mut self, place: Place, text: &'a str) {
+        let analyzer = self.analyzer;
+        let occurrences_of = |chunk: &&str| -> Vec<Occurrence> {
+            let terms = analyzer.terms(chunk);
+            terms.iter().map(Occurrence::of).collect()
+        };
         for chunk in chunks(text) {
-            let analyzer = self.analyzer;
-            let terms = self
-                .known
-                .get_or_insert_with(&text[chunk.clone()], |chunk| {
-                    let terms = analyzer.terms(chunk);
-                    terms.iter().map(Occurrence::of).collect()
-                });
             let start = chunk.start as u32;
+            let chunk = &text[chunk];
+            if self.known.len() >= MOST_KNOWN {
+                self.known = SortedMap::default();
+            }
+            let terms = self.known.get_or_insert_with(chunk, occurrences_of);
             self.occurrences.extend(terms.iter().map(|term| Occurrence {
                 place,
                 start: start + term.start,

@@ -314,6 +314,8 @@ pub struct Ranking {
 /// 4.5 deviations out, as far as codes put the best page (3 deviations, times 1.5). Of fewer than 30 pages none can
 /// stand out much farther.
 const MOST_MATCHING: f32 = 0.05;
+/// Pages of an index at most: a reader has some numbers for each.
+const MAX_PAGES: u32 = 1 << 24;
 
 /// One mode's weights.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -505,6 +507,9 @@ impl Manifest {
                 .unwrap_or_default(),
             shards: Shards::read(&fields.object("shards")),
         };
+        if manifest.counts_disagree() {
+            fields.misfit("pages");
+        }
         match misfit.get() {
             None => Ok(manifest),
             Some(name) => Err(Error::Corrupt {
@@ -512,6 +517,20 @@ impl Manifest {
                 reason: format!("`{name}` is missing or not what it should be"),
             }),
         }
+    }
+
+    /// Whether there are fewer pages than shards begin with, or more than passages or than any index has.
+    fn counts_disagree(&self) -> bool {
+        let Shards {
+            codes,
+            records,
+            attributes,
+            ..
+        } = &self.shards;
+        let starts = [codes, records, attributes].map(|pages| pages.starts.last());
+        let last = starts.into_iter().flatten().max();
+        let most = self.passages.min(MAX_PAGES);
+        self.pages > most || last.is_some_and(|last| *last >= self.pages)
     }
 
     /// Refuses to read queries by an encoder other than the one that made the codes, or the one that the bundle

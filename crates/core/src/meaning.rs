@@ -117,14 +117,15 @@ impl<'a> Site<'a> {
 
     /// Measures how scores spread.
     fn measure(&mut self, words: &[&str], queries: &[Vec<String>]) {
-        let rows: Vec<Vec<f32>> = words.iter().filter_map(|word| self.row(word)).collect();
-        if rows.is_empty() {
-            return;
-        }
+        // Of words that no row can be made of, as of writing that the vocabulary lacks, all scores are 0.
         self.spread = self.spread_of(queries).unwrap_or(Spread {
             mean: 0.0,
             deviation: 1.0,
         });
+        let rows: Vec<Vec<f32>> = words.iter().filter_map(|word| self.row(word)).collect();
+        if rows.is_empty() {
+            return;
+        }
         self.mean_length = rows.iter().map(|row| length(row)).sum::<f32>() / rows.len() as f32;
         let texts: Vec<&str> = (0..SAMPLED_QUERIES)
             .map(|i| words[i * words.len() / SAMPLED_QUERIES])

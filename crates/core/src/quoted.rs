@@ -64,12 +64,16 @@ impl Quoted {
             any
         };
         look(&page.title);
-        let mut heading = None;
+        let mut before: &[String] = &[];
         let passages = page.passages.iter().map(|passage| {
-            let own = passage.headings.last();
-            let new = own.filter(|own| heading != Some(*own));
-            let in_heading = new.is_some_and(|heading| look(heading));
-            heading = own;
+            let pairs = passage.headings.iter().zip(before);
+            let kept = pairs.take_while(|(own, before)| own == before).count();
+            let mut in_heading = false;
+            // A heading may have no text of its own below it: its passage is the first of the next one.
+            for heading in passage.headings.iter().skip(kept) {
+                in_heading |= look(heading);
+            }
+            before = &passage.headings;
             look(&passage.text) || in_heading
         });
         let passages: Vec<bool> = passages.collect();
@@ -108,6 +112,10 @@ mod tests {
         );
         assert_eq!(found("\"smart pointers\" \"is lost\""), None);
         assert_eq!(found("\"scope of\""), None);
+        let mut page = page.clone();
+        page.passages[1].headings = ["Free at last", "Memory"].map(str::to_owned).to_vec();
+        let found = |text: &str| Quoted::of(text).and_then(|q| q.passages(&page, &analyzer));
+        assert_eq!(found("\"free at last\""), Some(vec![false, true]));
         assert!(Quoted::of("smart pointers").is_none());
     }
 }

@@ -152,7 +152,9 @@ impl Ranked {
 
     /// Adds to a page's fused score.
     pub(crate) fn add(&mut self, page: u32, score: f32) {
-        self.scores.pages[page as usize] += score;
+        if let Some(total) = self.scores.pages.get_mut(page as usize) {
+            *total += score;
+        }
     }
 
     /// The window of a candidate that is nearest to the query.

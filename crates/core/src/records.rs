@@ -22,7 +22,7 @@ use crate::page::{Attributes, Page, Passage, Weight};
 /// Most headings above a passage: HTML has six levels.
 pub const MAX_HEADINGS: usize = 8;
 /// Text that may come of a payload: so many bytes for each of its own …
-const MAX_EXPANSION: usize = 64;
+const MAX_EXPANSION: usize = 512;
 /// … and so many more. Headings and anchors kept from the passage before cost nothing.
 const SPARE_TEXT_BYTES: usize = 1 << 20;
 
@@ -286,6 +286,14 @@ fn text_limit_bytes(payload_bytes: usize) -> usize {
     payload_bytes
         .saturating_mul(MAX_EXPANSION)
         .saturating_add(SPARE_TEXT_BYTES)
+}
+
+/// Whether a page's headings and anchors are repeated so much that no reader would take its record.
+pub(crate) fn repeats_too_much(page: &Page) -> bool {
+    let mut writer = Writer::default();
+    write_page(&mut writer, page);
+    let text: usize = page.passages.iter().map(text_bytes).sum();
+    text > writer.into_bytes().len().saturating_mul(MAX_EXPANSION)
 }
 
 /// Bytes of a passage's text, headings and anchor.

@@ -42,6 +42,11 @@ impl<K: Ord, V> SortedMap<K, V> {
         &self.0[at].1
     }
 
+    /// Number of keys.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// All values, by key.
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.0.iter().map(|(_, value)| value)

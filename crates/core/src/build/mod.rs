@@ -15,7 +15,7 @@ use crate::impact::LexicalOptions;
 use crate::lexical::LexicalBuilder;
 use crate::manifest::{EncoderInfo, MANIFEST_FILE, Manifest, Ranking, Spread, Windows, generator};
 use crate::page::{self, Page};
-use crate::records::{BlockSize, MAX_HEADINGS};
+use crate::records::{self, BlockSize, MAX_HEADINGS};
 use crate::rows::GenericRows;
 use crate::shards::{ShardId, ShardSize};
 use crate::site_rows::SiteRowsBuilder;
@@ -262,6 +262,9 @@ impl Builder {
         let deepest = page.passages.iter().map(|passage| passage.headings.len());
         if deepest.max() > Some(MAX_HEADINGS) {
             return wrong(format!("more than {MAX_HEADINGS} headings above a passage"));
+        }
+        if records::repeats_too_much(page) {
+            return wrong("its headings or anchors are too long for so many passages".to_owned());
         }
         for code in codes {
             if code.dense.len() != self.encoder.dim

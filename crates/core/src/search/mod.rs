@@ -182,7 +182,7 @@ impl Engine {
         let most = end - passed_over;
         let Ordered {
             order,
-            found,
+            mut found,
             total,
         } = order(&ranked, query, attributes);
         for &page in order.iter().skip(passed_over) {
@@ -190,7 +190,11 @@ impl Engine {
                 break;
             }
             if let Some(record) = wanted.take(self.record(page, query.mode))? {
-                results.extend(self.result(page, record, &sought, &ranked, query));
+                let result = self.result(page, record, &sought, &ranked, query);
+                if result.is_none() {
+                    found.to_mut()[page as usize] = false;
+                }
+                results.extend(result);
             }
         }
         if !wanted.is_empty() {
