@@ -1,6 +1,7 @@
 //! The command line as it was typed. Each command turns its part into checked settings.
 
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -155,7 +156,7 @@ pub struct SearchArguments {
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
     pub query: String,
     /// Most results.
-    #[arg(long, short, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    #[arg(long, short, value_name = "N", default_value_t = DEFAULT_LIMIT, value_parser = one_or_more)]
     pub limit: usize,
     /// Results to pass over, for a further page of them.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -353,6 +354,11 @@ The book is then in book/html. Further lines below [output.siskin] are attribute
 mode = \"full\", limit = 5, modal = false, … Options of siskin index are read from siskin.toml beside
 book.toml.")]
 pub struct MdbookArguments {}
+
+fn one_or_more(text: &str) -> Result<usize, String> {
+    let number: NonZeroUsize = text.parse().map_err(|_| "give a number, 1 or more")?;
+    Ok(number.get())
+}
 
 /// The two sides of `NAME=VALUE`.
 fn name_and_value(text: &str) -> Result<(String, String), String> {

@@ -68,8 +68,9 @@ impl Metrics {
     /// The mean of each metric; all 0 for none.
     #[must_use]
     pub fn mean(of: &[Self]) -> Self {
-        let mean =
-            |value: fn(&Self) -> f64| of.iter().map(value).sum::<f64>() / of.len().max(1) as f64;
+        let mean = |value: fn(&Self) -> f64| {
+            (of.iter().map(value).sum::<f64>() + 0.0) / of.len().max(1) as f64
+        };
         Self {
             ndcg_at_10: mean(|metrics| metrics.ndcg_at_10),
             mrr_at_10: mean(|metrics| metrics.mrr_at_10),
@@ -106,7 +107,14 @@ pub fn rank<'a>(scored: impl IntoIterator<Item = (&'a str, f64)>) -> Vec<&'a str
 /// Σ gain_r / log2(r + 1) over ranks r = 1 to 10.
 fn discounted_gain(gains: &[u32]) -> f64 {
     let discounted = |(index, &gain): (usize, &u32)| f64::from(gain) / ((index + 2) as f64).log2();
-    gains.iter().take(10).enumerate().map(discounted).sum()
+    // An empty sum of floats is −0.
+    gains
+        .iter()
+        .take(10)
+        .enumerate()
+        .map(discounted)
+        .sum::<f64>()
+        + 0.0
 }
 
 fn ideal_gains(judgments: &Judgments) -> Vec<u32> {
@@ -129,7 +137,7 @@ fn average_precision(gains: &[u32], relevant: usize) -> f64 {
     let precisions = hits
         .enumerate()
         .map(|(before, (index, _))| ratio(before + 1, index + 1));
-    precisions.sum::<f64>() / relevant as f64
+    (precisions.sum::<f64>() + 0.0) / relevant as f64
 }
 
 fn ratio(part: usize, whole: usize) -> f64 {

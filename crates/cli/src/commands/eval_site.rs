@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use siskin_core::encoded::EncodedQuery;
+use siskin_core::error::Error;
 use siskin_core::search::{Engine, Mode, Query};
 use siskin_encoder::Encoder;
 use siskin_eval::metrics::Metrics;
@@ -119,9 +120,12 @@ fn question(line: &str, urls: &BTreeSet<String>) -> Result<Question> {
     })
 }
 
-/// The address of a page without its anchor, as the index writes it.
+/// The address of a page without its host and anchor, as the index writes it.
 fn page_of(address: &str) -> String {
     let page = address.split('#').next().unwrap_or_default();
+    let page = page
+        .split_once("://")
+        .map_or(page, |(_, rest)| rest.split_once('/').unwrap_or_default().1);
     let folder = page.strip_suffix("index.html");
     let folder = folder.filter(|folder| folder.is_empty() || folder.ends_with('/'));
     let page = folder.unwrap_or(page);
@@ -142,7 +146,11 @@ fn ask_all(
         let encoded = encoder.map(|encoder| encoder.encode_query(&question.text));
         let encoded = encoded.transpose()?;
         let ranking = ranking(bundle, &mut engine, mode, &question.text, encoded.as_ref());
-        rankings.push(ranking.with_context(|| format!("“{}”", question.text))?);
+        let ranking = match ranking {
+            Err(error) if is_unanswerable(&error) => Vec::new(),
+            ranking => ranking.with_context(|| format!("“{}”", question.text))?,
+        };
+        rankings.push(ranking);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -150,6 +158,12 @@ fn ask_all(
         mode,
         asked: Asked::new(questions, &rankings),
     })
+}
+
+/// Whether the question is one that finds nothing on any site, as by `siskin eval`.
+fn is_unanswerable(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref();
+    matches!(error, Some(Error::EmptyQuery | Error::QueryTooLong { .. }))
 }
 
 fn ranking(
@@ -194,9 +208,30 @@ struct Asked {
     /// Questions by the rank up to which one of their pages was found: `{"1": …, "3": …, "10": …}`.
     found: BTreeMap<usize, usize>,
     #[serde(flatten)]
-    metrics: Metrics,
+    metrics: AtTen,
     /// Questions none of whose pages is among the first ten.
     missed: Vec<Missed>,
+}
+
+/// Metrics of the ranks that are looked at.
+#[derive(Debug, Serialize)]
+struct AtTen {
+    #[serde(rename = "ndcg@10")]
+    ndcg_at_10: f64,
+    #[serde(rename = "mrr@10")]
+    mrr_at_10: f64,
+    #[serde(rename = "recall@10")]
+    recall_at_10: f64,
+}
+
+impl From<Metrics> for AtTen {
+    fn from(metrics: Metrics) -> Self {
+        Self {
+            ndcg_at_10: metrics.ndcg_at_10,
+            mrr_at_10: metrics.mrr_at_10,
+            recall_at_10: metrics.recall_at_10,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -233,7 +268,7 @@ impl Asked {
         }
         Self {
             found,
-            metrics: Metrics::mean(&metrics),
+            metrics: Metrics::mean(&metrics).into(),
             missed,
         }
     }
@@ -299,8 +334,10 @@ mod tests {
 
     #[test]
     fn questions_stand_before_a_tab_and_addresses_behind_it() {
-        let read =
-            read_text("# mine\n\nhow to  go\ta/index.html#x /b.html /reindex.html\n").unwrap();
+        let read = read_text(
+            "# mine\n\nhow to  go\thttps://example.com/a/index.html#x /b.html /reindex.html\n",
+        )
+        .unwrap();
         let expected = Question {
             text: "how to  go".to_owned(),
             pages: ["/a/", "/b.html", "/reindex.html"]

@@ -37,16 +37,6 @@ pub fn run(arguments: &SearchArguments) -> Result<Outcome> {
 fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
     let bundle = BundleFolder::open(&arguments.bundle)?;
     let mut engine = Engine::new(bundle.manifest.clone());
-    let encoder = match arguments.mode {
-        Mode::Words | Mode::Table => None,
-        Mode::Full => {
-            refuse_unanswerable(&bundle, &mut engine, &arguments.query)?;
-            Some(encoder(&bundle, arguments.encoder.as_deref())?)
-        }
-    };
-    let started = Instant::now();
-    let encoded = encoder.map(|encoder| encode(&encoder, &arguments.query));
-    let encoded = encoded.transpose()?;
     let filter = condition(&arguments.filter);
     let query = Query {
         text: &arguments.query,
@@ -58,7 +48,21 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
         sort: arguments.sort.as_deref().map(sort),
         language: arguments.language.as_deref(),
         facets: arguments.facets,
+        encoded: None,
+    };
+    let encoder = match arguments.mode {
+        Mode::Words | Mode::Table => None,
+        Mode::Full => {
+            refuse_unanswerable(&bundle, &mut engine, &query)?;
+            Some(encoder(&bundle, arguments.encoder.as_deref())?)
+        }
+    };
+    let started = Instant::now();
+    let encoded = encoder.map(|encoder| encode(&encoder, &arguments.query));
+    let encoded = encoded.transpose()?;
+    let query = Query {
         encoded: encoded.as_ref(),
+        ..query
     };
     let found = bundle.ask(&mut engine, |engine| engine.search(&query))?;
     Ok(Answer {
@@ -100,12 +104,16 @@ fn sort(text: &str) -> Sort<'_> {
 }
 
 /// Fails for a query that no mode answers, before the encoder is opened for it.
-fn refuse_unanswerable(bundle: &BundleFolder, engine: &mut Engine, query: &str) -> Result<()> {
+fn refuse_unanswerable(
+    bundle: &BundleFolder,
+    engine: &mut Engine,
+    query: &Query<'_>,
+) -> Result<()> {
     let query = Query {
-        text: query,
         mode: Mode::Words,
+        first: 0,
         limit: 1,
-        ..Query::default()
+        ..*query
     };
     bundle.ask(engine, |engine| engine.search(&query))?;
     Ok(())
