@@ -8,23 +8,28 @@ use super::Mark;
 use super::walk::heading_level;
 
 /// Where generators put the content, the surest first: our own and Pagefind's attributes; Sphinx
-/// (furo, pydata); MkDocs Material; Docusaurus; mdBook 0.5; then what HTML itself offers.
-const CONTENT: [&str; 11] = [
+/// (furo, pydata); MkDocs Material; Docusaurus; mdBook 0.5; Node; TypeDoc; then what HTML itself offers, and the
+/// names that Asciidoctor and others use.
+const CONTENT: [&str; 13] = [
     "[data-siskin-body]",
     "[data-pagefind-body]",
     "article#furo-main-content, article.bd-article, article.md-content__inner",
     ARTICLE,
     "#mdbook-content main",
+    "#apicontent",
+    ".container-main > .col-content",
     "[role=main]",
     "main",
-    "article",
-    "#content",
+    LONE_ARTICLE,
+    "#content, #footnotes",
     "body",
     "html",
 ];
 
 /// The article in which Docusaurus has a page, unless it is a part of the page.
 const ARTICLE: &str = "main article";
+/// An article without `<main>`, likewise.
+const LONE_ARTICLE: &str = "article";
 
 const STRIPPED_TAGS: [&str; 22] = [
     "nav",
@@ -54,7 +59,7 @@ const STRIPPED_TAGS: [&str; 22] = [
 /// Links that generators put beside headings and signatures, line numbers, lines of code that the
 /// page hides, text meant for the ear alone, lists of pages and sections, facts about a page such
 /// as its date, and questions whether it helped.
-const STRIPPED_CLASSES: [&str; 23] = [
+const STRIPPED_CLASSES: [&str; 33] = [
     "headerlink",
     "header-anchor",
     "hash-link",
@@ -78,7 +83,22 @@ const STRIPPED_CLASSES: [&str; 23] = [
     "post-metadata",
     "post-tags",
     "md-feedback",
+    "navheader",
+    "navfooter",
+    "navpath",
+    "navigation",
+    "tsd-breadcrumb",
+    "previous_page",
+    "next_page",
+    "source-line-no",
+    "view-source-button",
+    "pdoc-code",
 ];
+/// Ids of the same in Doxygen's pages: the project's name, menus and the path to the page.
+const STRIPPED_IDS: [&str; 5] = ["titlearea", "main-nav", "nav-path", "side-nav", "nav-sync"];
+
+/// Letters of a line that leads to the pages before and behind this one.
+const PAGE_TURN_LETTERS: usize = 200;
 
 /// The same, if what is in it is links with a label at most, or half of it: elsewhere these names mean
 /// other things.
@@ -117,7 +137,11 @@ impl<'a> Content<'a> {
     pub(super) fn of(html: &'a Html) -> Self {
         let of_selector = |(place, selector)| {
             let roots = outermost(html, selector);
-            let is_part = CONTENT.get(place) == Some(&ARTICLE) && leaves_headings_out(&roots);
+            let is_part = match CONTENT.get(place) {
+                Some(&ARTICLE) => leaves_headings_out(&roots),
+                Some(&LONE_ARTICLE) => leaves_title_out(&roots),
+                _ => false,
+            };
             (!roots.is_empty() && !is_part).then_some((place, roots))
         };
         let found = SELECTORS.iter().enumerate().find_map(of_selector);
@@ -163,6 +187,27 @@ fn leaves_headings_out(articles: &[ElementRef<'_>]) -> bool {
     })
 }
 
+/// Whether the page's title stands outside of `articles`, none of which has one: an `h1` that is none of a header.
+fn leaves_title_out(articles: &[ElementRef<'_>]) -> bool {
+    let is_title = |element: ElementRef<'_>| element.value().name() == "h1";
+    let Some(body) = articles.first().and_then(|article| {
+        let mut above = article.ancestors().filter_map(ElementRef::wrap);
+        above.find(|above| above.value().name() == "body")
+    }) else {
+        return false;
+    };
+    let is_left_out = |title: ElementRef<'_>| {
+        let mut above = title.ancestors().filter_map(ElementRef::wrap);
+        is_stripped(title.value())
+            || above.any(|above| above.value().name() == "header" || is_stripped(above.value()))
+    };
+    let has_title = |article: &ElementRef<'_>| article.descendent_elements().any(is_title);
+    let mut titles = body
+        .descendent_elements()
+        .filter(|element| is_title(*element));
+    !articles.iter().any(has_title) && titles.any(|title| !is_left_out(title))
+}
+
 fn outermost<'a>(html: &'a Html, selector: &Selector) -> Vec<ElementRef<'a>> {
     let mut found: Vec<ElementRef<'a>> = Vec::new();
     for element in html.select(selector) {
@@ -192,7 +237,33 @@ fn is_marked_out(element: &Element) -> bool {
         || element
             .classes()
             .any(|class| STRIPPED_CLASSES.contains(&class))
+        || element
+            .attr("id")
+            .is_some_and(|id| STRIPPED_IDS.contains(&id))
+        || is_hidden_for_good(element)
         || (element.name() == "aside" && !is_note(element))
+}
+
+/// Whether an element is hidden, and nothing tells that the reader may have it shown: neither an id nor a role.
+fn is_hidden_for_good(element: &Element) -> bool {
+    let is_found = |value: &str| value.eq_ignore_ascii_case("until-found");
+    element.attr("hidden").is_some_and(|value| !is_found(value))
+        && element.attr("id").is_none()
+        && element.attr("role").is_none()
+}
+
+/// Whether an element is something to press or to look at within a heading, whose id is its own.
+pub(super) fn is_control(element: &Element) -> bool {
+    STRIPPED_TAGS.contains(&element.name())
+}
+
+/// Whether Doxygen has the page's title in an element.
+pub(super) fn is_doxygen_title(element: ElementRef<'_>) -> bool {
+    let has = |element: &Element, class: &str| element.classes().any(|own| own == class);
+    let above = element
+        .parent()
+        .and_then(|above| above.value().as_element());
+    has(element.value(), "title") && above.is_some_and(|above| has(above, "headertitle"))
 }
 
 /// Whether an element is the button that a heading consists of, as accordions have it.
@@ -241,6 +312,7 @@ pub(super) fn is_furniture(element: ElementRef<'_>) -> bool {
     let by_name = match element.value().name() {
         "a" => is_bare_anchor(element) || is_page_turn(element) || is_edit_link(element),
         "li" => element.child_elements().any(is_page_turn),
+        "p" | "div" | "td" => is_line_of_page_turns(element),
         "span" => is_language_label(element),
         _ => false,
     };
@@ -275,6 +347,17 @@ fn is_bare_anchor(link: ElementRef<'_>) -> bool {
 fn is_page_turn(link: ElementRef<'_>) -> bool {
     let mut relations = link.attr("rel").unwrap_or_default().split_whitespace();
     link.value().name() == "a" && relations.any(|rel| matches!(rel, "prev" | "next"))
+}
+
+/// Whether a line is little more than links to the pages before and behind this one, as in Texinfo's manuals.
+fn is_line_of_page_turns(element: ElementRef<'_>) -> bool {
+    let letters = || {
+        element
+            .text()
+            .flat_map(str::chars)
+            .take(PAGE_TURN_LETTERS + 1)
+    };
+    element.child_elements().any(is_page_turn) && letters().count() <= PAGE_TURN_LETTERS
 }
 
 /// Whether a link leads to the page's source in an editor, as code hosts address it.

@@ -5,43 +5,35 @@
 mod attributes;
 mod bounds;
 mod content;
+mod draft;
 mod encoding;
 mod head;
 mod links;
 mod listing;
+mod sources;
 mod walk;
 
 use scraper::{ElementRef, Html};
 use siskin_core::page::Page;
 
+pub use draft::{Draft, TitleSource};
 pub use links::{Link, links};
 
-use crate::{ExtractError, outline::Outline, passages};
+use crate::ExtractError;
 
 /// What became of an HTML file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// A page to index.
-    Page {
-        /// The page, with at least one passage.
-        page: Page,
-        /// Whether bytes that mean nothing in the page's encoding were replaced by U+FFFD.
-        replaced_bad_bytes: bool,
-        /// What marks its content, if its author did.
-        mark: Option<Mark>,
-        /// What of `<title>` was taken for the site's name, with the separator before it.
-        title_end: Option<Box<str>>,
-        /// Whether the page's title is the rest of `<title>`.
-        is_title_of_head: bool,
-    },
+    /// A page to index, unless nothing is in it.
+    Page(Box<Draft>),
     /// The page asks robots to stay away.
     NoIndex,
     /// The page only sends the reader elsewhere.
     Redirect,
-    /// The page has neither text nor a heading.
-    Empty,
     /// The page only lists other pages of its site.
     ListsPages,
+    /// The page shows a file of source code, or is a generator's index of names.
+    SourceListing,
 }
 
 /// An attribute by which authors mark the content of their pages.
@@ -64,12 +56,14 @@ pub enum Mark {
 /// reasonable time.
 pub fn page(bytes: &[u8], url: &str) -> Result<Option<Page>, ExtractError> {
     match read(bytes, url)? {
-        Reading::Page { page, .. } => Ok(Some(page)),
-        Reading::NoIndex | Reading::Redirect | Reading::Empty | Reading::ListsPages => Ok(None),
+        Reading::Page(draft) => Ok(draft.finish()),
+        Reading::NoIndex | Reading::Redirect | Reading::ListsPages | Reading::SourceListing => {
+            Ok(None)
+        }
     }
 }
 
-/// Like [`page`], and says why a page is left out.
+/// Like [`page`], before it is cut, and says why a page is left out.
 ///
 /// # Errors
 /// The same.
@@ -77,7 +71,7 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
     let (text, replaced_bad_bytes) = encoding::decode(bytes);
     bounds::check(&text, url)?;
     let html = Html::parse_document(&text);
-    let mut head = head::Head::of(&html);
+    let head = head::Head::of(&html);
     if head.no_index {
         return Ok(Reading::NoIndex);
     }
@@ -88,19 +82,13 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
     if listing::only_lists_pages(&content.roots, &head, url) {
         return Ok(Reading::ListsPages);
     }
-    let said = attributes::read(&html, &content.roots);
-    let title_end = head.title_end.take();
-    let (page, is_title_of_head) = page_of(&content.roots, head, said, url);
-    if page.passages.is_empty() {
-        return Ok(Reading::Empty);
+    if sources::is_listing(&html, &content.roots, url) {
+        return Ok(Reading::SourceListing);
     }
-    Ok(Reading::Page {
-        page,
-        replaced_bad_bytes,
-        mark: content.mark,
-        title_end,
-        is_title_of_head,
-    })
+    let mut draft = draft_of(&html, &content.roots, head, url);
+    draft.replaced_bad_bytes = replaced_bad_bytes;
+    draft.mark = content.mark;
+    Ok(Reading::Page(Box::new(draft)))
 }
 
 /// The blocks of text in a piece of HTML, as one would read them.
@@ -118,33 +106,44 @@ pub(crate) fn fragment_blocks(html: &str) -> Vec<String> {
         .collect()
 }
 
-/// The page, and whether its title is that of its head.
-fn page_of(
-    roots: &[ElementRef<'_>],
-    head: head::Head,
-    said: attributes::Said,
-    url: &str,
-) -> (Page, bool) {
+fn draft_of(html: &Html, roots: &[ElementRef<'_>], head: head::Head, url: &str) -> Draft {
+    let said = attributes::read(html, roots);
     let mut walker = walk::Walker::default();
     for root in roots {
         walker.walk(**root);
     }
-    let title = said.title.or_else(|| walker.title().map(str::to_owned));
-    let is_of_head = title.is_none() && head.title.is_some();
-    let title = title.or(head.title);
-    let outline: Outline = walker.finish();
-    let title = title.or_else(|| outline.first_heading().map(str::to_owned));
-    let title = title.unwrap_or_default();
-    let sections = outline.finish(&title);
-    let passages = passages::cut(&title, &sections);
-    let page = Page {
-        url: url.to_owned(),
-        title,
-        language: head.language,
-        passages,
-        attributes: said.attributes,
+    let heading = walker.title().map(str::to_owned);
+    let outline = walker.finish();
+    let first_heading = || outline.first_heading().map(str::to_owned);
+    let (title_source, title) = if let Some(title) = said.title {
+        (TitleSource::Said, title)
+    } else if let Some(title) = heading {
+        (TitleSource::Heading, title)
+    } else if let Some(title) = head.title.clone() {
+        (TitleSource::Head, title)
+    } else {
+        let title = first_heading().unwrap_or_else(|| draft::name_of(url));
+        (TitleSource::Other, title)
     };
-    (page, is_of_head)
+    let sections = outline.finish(&title);
+    Draft {
+        page: Page {
+            url: url.to_owned(),
+            title,
+            language: head.language,
+            passages: Vec::new(),
+            attributes: said.attributes,
+        },
+        sections,
+        replaced_bad_bytes: false,
+        mark: None,
+        title_source,
+        head_title: head.title,
+        title_end: head.title_end,
+        is_canonical: head
+            .canonical
+            .map(|canonical| draft::is_canonical(url, &canonical)),
+    }
 }
 
 #[cfg(test)]

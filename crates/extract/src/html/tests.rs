@@ -105,7 +105,7 @@ fn a_heading_begins_a_section_with_trail_and_anchor() {
 }
 
 #[test]
-fn the_title_is_the_first_h1_else_the_title_element_else_the_first_heading() {
+fn the_title_is_the_first_h1_else_the_title_element_else_the_first_heading_else_the_file() {
     assert_eq!(
         read("<title>no</title><h1>no</h1><main><h2>no</h2><h1>yes</h1><h1>no</h1>x").title,
         "yes"
@@ -115,7 +115,7 @@ fn the_title_is_the_first_h1_else_the_title_element_else_the_first_heading() {
         "yes"
     );
     assert_eq!(read("<main>x<h3>yes</h3>x").title, "yes");
-    assert_eq!(read("<main>x").title, "");
+    assert_eq!(read("<main>text").title, "x", "of x.html");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn the_language_is_that_of_the_document() {
 }
 
 #[test]
-fn sphinx_puts_the_id_on_the_section() {
+fn an_id_may_stand_on_what_is_around_the_heading() {
     let html = "<div role=main><section id=top><h1>Top<a class=headerlink href='#top'>¶</a></h1><p>a</p>\
         <section id=sub><h2>Sub<a class=headerlink href='#sub'>¶</a></h2><p>b</p></section></section>\
         <div class=section id=old><h2>Old</h2><p>c</p></div><div id=box><h2>Box</h2><p>d</p></div></div>";
@@ -140,7 +140,7 @@ fn sphinx_puts_the_id_on_the_section() {
             row("", "top", "a"),
             row("Sub", "sub", "b"),
             row("Old", "old", "c"),
-            row("Box", "top", "d")
+            row("Box", "box", "d")
         ]
     );
 }
@@ -312,7 +312,7 @@ fn a_heading_excluded_from_search_takes_its_section_along() {
 #[test]
 fn the_attribute_that_marks_the_content_is_told() {
     let mark = |html: &str| match read_outcome(html) {
-        Reading::Page { mark, .. } => mark,
+        Reading::Page(draft) => draft.mark,
         _ => None,
     };
     assert_eq!(mark("<main data-pagefind-body>x"), Some(Mark::Pagefind));
@@ -338,8 +338,22 @@ fn pages_that_are_not_to_be_indexed_say_why() {
         outcome("<meta http-equiv=Refresh content='3;url=/x'><main>x"),
         Reading::Redirect
     );
-    assert_eq!(outcome("<main><img alt=x> ¶</main><p>x"), Reading::Empty);
-    assert_eq!(outcome(""), Reading::Empty);
+    for empty in ["<main><img alt=x> ¶</main><p>x", "", "<title>T</title>"] {
+        assert_eq!(
+            page(empty.as_bytes(), "/x.html").ok(),
+            Some(None),
+            "{empty}"
+        );
+    }
+    for listing in [
+        "<body class='rustdoc src'><main>fn x",
+        "<body class=source-page><main>x",
+        "<main><div class=source-container><pre>x",
+        "<main><h1>d.js</h1><article><pre class='prettyprint source linenums'>x",
+        "<main><div class=index><h1>Index</h1><div class=index><div class=indexdiv><dl>x",
+    ] {
+        assert_eq!(outcome(listing), Reading::SourceListing, "{listing}");
+    }
     assert_eq!(
         outcome("<main><h1>Tag</h1><a href=/y>Y</a>"),
         Reading::ListsPages
@@ -350,7 +364,7 @@ fn pages_that_are_not_to_be_indexed_say_why() {
         "<meta name=description content=noindex>",
     ] {
         assert!(
-            matches!(outcome(&format!("{kept}<main>x")), Reading::Page { .. }),
+            matches!(outcome(&format!("{kept}<main>x")), Reading::Page(_)),
             "{kept}"
         );
     }
@@ -451,4 +465,99 @@ fn text_counts_as_the_innermost_element_with_a_weight_says() {
         ]
     );
     assert_eq!(page.attributes.weight.value(), 3.0);
+}
+
+#[test]
+fn an_id_before_a_heading_or_around_it_is_its_anchor() {
+    for heading in [
+        "<a name=b></a><h2>B</h2>",
+        "<a id=b></a> <h2 class=memtitle>B</h2>",
+        "<span id=b></span><h2>B</h2>",
+        "<div id=b><h2>B</h2></div>",
+        "<div class=sect1 id=b><div class=titlepage><div><div><h2>B</h2></div></div></div></div>",
+        "<h2><a name=b></a>B</h2>",
+        "<h2>B <a class=mark id=b href=#b>#</a></h2>",
+        "<h2 id=b>B <button id=copy>Copy</button></h2>",
+    ] {
+        let html = format!("<main id=m><h1>T</h1><p>a</p>{heading}<p>c");
+        assert_eq!(outline(&html)[1], row("B", "b", "c"), "{heading}");
+    }
+    // Text in between is what the id is of, and a button's is the button's.
+    for heading in [
+        "<p id=b>x</p><h2>B</h2>",
+        "<h2>B <button id=b>Copy</button></h2>",
+        "<nav id=b><a href=/>x</a></nav><h2>B</h2>",
+    ] {
+        let html = format!("<main id=m><h1>T</h1><p>a</p>{heading}<p>c");
+        assert_eq!(outline(&html)[1], row("B", "", "c"), "{heading}");
+    }
+}
+
+#[test]
+fn a_section_that_closes_ends_its_heading() {
+    let html =
+        "<main><h1>T</h1>a<section><h2 id=b>B</h2>b<section><h3 id=c>C</h3>c</section>d</section>e";
+    let rows = [
+        row("", "", "a"),
+        row("B", "b", "b"),
+        row("B > C", "c", "c"),
+        row("B", "b", "d"),
+        row("", "", "e"),
+    ];
+    assert_eq!(outline(html), rows);
+    // One that holds nothing but the heading is its frame.
+    let html = "<main><h1>T</h1>a<section><h2 id=b>B</h2></section>b";
+    assert_eq!(outline(html), [row("", "", "a"), row("B", "b", "b")]);
+}
+
+#[test]
+fn a_heading_of_a_whole_paragraph_is_cut_and_is_the_first_text_below_itself() {
+    let long = "many words ".repeat(40);
+    let page = read(&format!("<main><h1>T</h1>a<h2>{long}</h2>b"));
+    let passage = &page.passages[1];
+    assert!(passage.headings[0].chars().count() <= 301 && passage.headings[0].ends_with("words…"));
+    let texts = page.passages[1..].iter().map(|passage| &*passage.text);
+    assert_eq!(
+        texts.collect::<Vec<_>>().join(" ").replace('\n', " "),
+        format!("{long}b")
+    );
+}
+
+#[test]
+fn what_leads_to_other_pages_is_left_out() {
+    let line = "<div class=header><p>Next: <a rel=next href=b>Bags</a>, Up: <a rel=up href=c>Top</a></p></div>";
+    assert_eq!(texts(&format!("<body><h1>T</h1>{line}<p>x")), ["x"]);
+    let doxygen = "<div id=titlearea>Birds 1.0</div><div class=header><div class=headertitle>\
+        <div class=title>Pond Class Reference</div></div></div><div class=contents><p>Swim.</div>";
+    let page = read(&format!("<body>{doxygen}"));
+    assert_eq!(page.title, "Pond Class Reference");
+    assert_eq!(texts(&format!("<body>{doxygen}")), ["Swim."]);
+}
+
+#[test]
+fn what_is_hidden_for_good_is_left_out_and_what_may_be_shown_is_read() {
+    for shown in [
+        "<div hidden=until-found>y</div>",
+        "<div role=tabpanel hidden>y</div>",
+        "<div id=answer hidden>y</div>",
+    ] {
+        assert_eq!(
+            texts(&format!("<main><p>x</p>{shown}")),
+            ["x\ny"],
+            "{shown}"
+        );
+    }
+    assert_eq!(texts("<main><p>x</p><div hidden>y</div>"), ["x"]);
+}
+
+#[test]
+fn an_article_without_the_title_of_the_page_is_a_part_of_it() {
+    let page = "<body><div id=main><h1>Class: Pond</h1><p>Water.</p><article><h3>Members</h3>swim</article></div>";
+    assert_eq!(read(page).title, "Class: Pond");
+    assert_eq!(texts(page), ["Water.", "swim"]);
+    // A site's banner is not its title, nor is one beside an article that has its own.
+    let banner = "<body><header><h1>Birds</h1></header><article><h2>Ducks</h2>swim</article>";
+    assert_eq!(texts(banner), ["swim"]);
+    let own = "<body><h1>Birds</h1><article><h1>Ducks</h1>swim</article>";
+    assert_eq!(read(own).title, "Ducks");
 }

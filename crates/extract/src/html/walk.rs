@@ -64,6 +64,10 @@ const ENDS_HEADING: [&str; 9] = [
     "ul",
 ];
 
+/// Letters of a heading at most: it stands above each passage of its section. A longer one is cut, and is the first
+/// text below itself.
+const MOST_HEADING_LETTERS: usize = 300;
+
 /// Level of a heading made of a term in a list of definitions; a list within it is one deeper.
 const TERM_LEVEL: u8 = 7;
 
@@ -81,6 +85,19 @@ pub(super) struct Walker {
     is_excluded: bool,
     /// Weights of the elements that we stand in, below the root.
     weights: Vec<(NodeId, Weight)>,
+    /// The last id since any text: what leads there leads to a heading that comes next.
+    id_before: Option<String>,
+    /// The sections and articles that we stand in, below the root.
+    containers: Vec<Container>,
+}
+
+/// A section or an article. A heading within it ends with it.
+struct Container {
+    node: NodeId,
+    /// The level of its first heading.
+    level: Option<u8>,
+    /// Whether there is text below that.
+    has_text: bool,
 }
 
 struct OpenHeading {
@@ -89,6 +106,7 @@ struct OpenHeading {
     own_id: Option<String>,
     inner_id: Option<String>,
     section_id: Option<String>,
+    id_before: Option<String>,
 }
 
 impl Walker {
@@ -118,18 +136,29 @@ impl Walker {
         if let Some(text) = node.value().as_text() {
             self.text(text);
         } else if let Some(element) = ElementRef::wrap(node) {
-            self.note_inner_id(element.value());
             let is_root = node.id() == root.id();
             let is_left_out = || {
                 let is_stripped = content::is_stripped(element.value());
                 is_stripped && !content::is_heading_itself(element)
                     || content::is_furniture(element)
             };
-            if !is_root && is_left_out() {
+            let is_left_out = !is_root && is_left_out();
+            // The id of a button to copy is no heading's, that of a permalink is.
+            if !(is_root || is_left_out && content::is_control(element.value())) {
+                self.note_id(element.value(), is_left_out);
+            }
+            if is_left_out {
                 self.skipped = Some(node.id());
                 self.exclude_section(element.value());
             } else {
                 self.open_element(element);
+                if !is_root && matches!(element.value().name(), "section" | "article") {
+                    self.containers.push(Container {
+                        node: node.id(),
+                        level: None,
+                        has_text: false,
+                    });
+                }
                 let weight = attributes::weight(element.value()).filter(|_| !is_root);
                 self.weights
                     .extend(weight.map(|weight| (node.id(), weight)));
@@ -146,6 +175,9 @@ impl Walker {
     }
 
     fn text(&mut self, text: &str) {
+        if self.heading.is_none() && !text.trim().is_empty() {
+            self.id_before = None;
+        }
         if self.is_excluded {
         } else if self.open_pre > 0 {
             self.buffer.push_lines(text);
@@ -159,7 +191,9 @@ impl Walker {
         if self.heading.is_some() && ENDS_HEADING.contains(&name) {
             self.end_heading();
         }
-        if let Some(level) = heading_level(name).or_else(|| self.term_level(element.value())) {
+        let title_level = || content::is_doxygen_title(element).then_some(1);
+        let level = heading_level(name).or_else(|| self.term_level(element.value()));
+        if let Some(level) = level.or_else(title_level) {
             self.begin_heading(level, element);
         } else {
             self.border(name);
@@ -202,6 +236,17 @@ impl Walker {
             self.outline.end(TERM_LEVEL.saturating_add(self.open_lists));
         }
         self.weights.pop_if(|(weighted, _)| *weighted == node.id());
+        let container = self
+            .containers
+            .pop_if(|container| container.node == node.id());
+        if let Some(Container {
+            level: Some(level),
+            has_text: true,
+            ..
+        }) = container
+        {
+            self.outline.end(level);
+        }
     }
 
     fn level_of_terms(&self) -> u8 {
@@ -229,8 +274,15 @@ impl Walker {
     fn end_block(&mut self) {
         self.end_heading();
         if let Some(text) = self.buffer.take() {
-            self.outline.weigh(self.weight());
-            self.outline.block(text);
+            self.block(text);
+        }
+    }
+
+    fn block(&mut self, text: String) {
+        self.outline.weigh(self.weight());
+        self.outline.block(text);
+        for container in &mut self.containers {
+            container.has_text |= container.level.is_some();
         }
     }
 
@@ -245,16 +297,16 @@ impl Walker {
             section_id: element
                 .parent()
                 .and_then(|parent| section_id(parent.value())),
+            id_before: self.id_before.take().filter(|_| level > 1),
         });
     }
 
-    fn note_inner_id(&mut self, element: &Element) {
-        if let Some(heading) = self
-            .heading
-            .as_mut()
-            .filter(|heading| heading.inner_id.is_none())
-        {
-            heading.inner_id = id_of(element);
+    fn note_id(&mut self, element: &Element, is_left_out: bool) {
+        let id = id_of(element);
+        match &mut self.heading {
+            Some(heading) => heading.inner_id = heading.inner_id.take().or(id),
+            None if heading_level(element.name()).is_some() || is_left_out => {}
+            None => self.id_before = id.or_else(|| self.id_before.take()),
         }
     }
 
@@ -266,13 +318,29 @@ impl Walker {
         let Some(text) = self.buffer.take().map(|text| text::collapse(&text)) else {
             return;
         };
+        let whole = (text.chars().count() > MOST_HEADING_LETTERS).then(|| text.clone());
+        let text = whole.as_deref().map_or(text, shortened);
         if heading.level == 1 && self.title.is_none() {
             self.title = Some(text.clone());
         }
-        let anchor = heading.own_id.or(heading.inner_id).or(heading.section_id);
+        let inner_id = heading.own_id.or(heading.inner_id);
+        let anchor = inner_id.or(heading.section_id).or(heading.id_before);
         self.outline.heading(heading.level, text, anchor);
         self.outline.weigh(self.weight());
+        if let Some(container) = self.containers.last_mut() {
+            container.level.get_or_insert(heading.level);
+        }
+        if let Some(whole) = whole {
+            self.block(whole);
+        }
     }
+}
+
+/// The beginning of a text, up to the end of a word.
+fn shortened(text: &str) -> String {
+    let start: String = text.chars().take(MOST_HEADING_LETTERS).collect();
+    let words = start.rsplit_once(' ').map_or(&*start, |(words, _)| words);
+    format!("{words}…")
 }
 
 pub(super) fn heading_level(name: &str) -> Option<u8> {
@@ -290,9 +358,9 @@ fn section_id(parent: &Node) -> Option<String> {
     is_section.then(|| id_of(element)).flatten()
 }
 
+/// What a link may lead to: an id, or the name of an anchor as it was written before there were ids.
 fn id_of(element: &Element) -> Option<String> {
-    element
-        .attr("id")
-        .filter(|id| !id.trim().is_empty())
-        .map(str::to_owned)
+    let name = || element.attr("name").filter(|_| element.name() == "a");
+    let id = element.attr("id").or_else(name);
+    id.filter(|id| !id.trim().is_empty()).map(str::to_owned)
 }

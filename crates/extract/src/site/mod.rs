@@ -1,5 +1,6 @@
 //! A folder with a built site: which files are pages, and where they are found.
 
+mod shared;
 mod walk;
 
 use std::{
@@ -15,7 +16,7 @@ use siskin_core::page::Page;
 pub use self::walk::{Listing, SourceFile, percent_encoded, walk};
 use crate::{
     ExtractError,
-    html::{self, Mark, Reading},
+    html::{self, Draft, Mark, Reading},
 };
 
 /// A file or folder that was left out.
@@ -43,6 +44,8 @@ pub enum SkipReason {
     BookSummary,
     /// It only lists other pages: tags, archives, the contents of a folder.
     ListsPages,
+    /// It shows source code that API documentation was made from, or is a generator's index of names.
+    SourceListing,
     /// Sphinx's own files, and what it adds to the documents: indexes, the search page, sources.
     SphinxExtra,
     /// Other pages of the site mark their content with `data-pagefind-body`, and this one does not.
@@ -97,6 +100,7 @@ impl fmt::Display for SkipReason {
             Self::NotFoundPage => f.write_str("shown for missing pages"),
             Self::BookSummary => f.write_str("repeats the book"),
             Self::ListsPages => f.write_str("only lists other pages"),
+            Self::SourceListing => f.write_str("source code, or an index of names"),
             Self::SphinxExtra => f.write_str("added by Sphinx to the documents"),
             Self::Unmarked => f.write_str("without data-pagefind-body, which other pages have"),
             Self::SearchIndex => f.write_str("a search index"),
@@ -134,7 +138,8 @@ pub struct Progress {
 /// Reads all pages of the site in `folder`, on all cores; `on_progress` is called after each
 /// file, from any thread. The result does not depend on the number of cores.
 ///
-/// A page that equals an earlier one in everything but its address is left out. If some page marks
+/// Of pages that equal each other in everything but their addresses one is kept: the one that says it is published
+/// there (`rel=canonical`), else one in a folder that its language names, else the one that lies least deep. If some page marks
 /// its content with `data-pagefind-body`, pages that mark nothing are left out, as Pagefind does.
 ///
 /// # Errors
@@ -160,28 +165,14 @@ pub fn pages(
 }
 
 enum Outcome {
-    Page {
-        page: Page,
-        replaced_bad_bytes: bool,
-        mark: Option<Mark>,
-        title_end: Option<Box<str>>,
-        is_title_of_head: bool,
-    },
+    Page(Box<Draft>),
     Skip(SkipReason),
 }
 
 impl Outcome {
-    fn mark(&self) -> Option<Mark> {
+    fn draft(&self) -> Option<&Draft> {
         match self {
-            Self::Page { mark, .. } => *mark,
-            Self::Skip(_) => None,
-        }
-    }
-
-    /// What of its `<title>` was taken for the site's name.
-    fn title_end(&self) -> Option<&str> {
-        match self {
-            Self::Page { title_end, .. } => title_end.as_deref(),
+            Self::Page(draft) => Some(draft),
             Self::Skip(_) => None,
         }
     }
@@ -197,23 +188,11 @@ fn read_file(folder: &Path, file: &SourceFile) -> Outcome {
         return Outcome::Skip(SkipReason::BookSummary);
     }
     match html::read(&bytes, &file.url) {
-        Ok(Reading::Page {
-            page,
-            replaced_bad_bytes,
-            mark,
-            title_end,
-            is_title_of_head,
-        }) => Outcome::Page {
-            page,
-            replaced_bad_bytes,
-            mark,
-            title_end,
-            is_title_of_head,
-        },
+        Ok(Reading::Page(draft)) => Outcome::Page(draft),
         Ok(Reading::NoIndex) => Outcome::Skip(SkipReason::NoIndex),
         Ok(Reading::Redirect) => Outcome::Skip(SkipReason::Redirect),
-        Ok(Reading::Empty) => Outcome::Skip(SkipReason::Empty),
         Ok(Reading::ListsPages) => Outcome::Skip(SkipReason::ListsPages),
+        Ok(Reading::SourceListing) => Outcome::Skip(SkipReason::SourceListing),
         Err(error) => unreadable(error.to_string()),
     }
 }
@@ -227,97 +206,126 @@ fn is_book_summary(path: &Path, bytes: &[u8]) -> bool {
     is_named && start.windows(6).any(|window| window == b"mdbook")
 }
 
-/// Gives pages their whole title whose last part is no other page's: it is not the site's name.
-fn restore_titles(outcomes: &mut [Outcome]) {
-    let mut pages_of: BTreeMap<String, usize> = BTreeMap::new();
-    for end in outcomes.iter().filter_map(Outcome::title_end) {
-        *pages_of.entry(end.to_owned()).or_default() += 1;
-    }
-    // Of one page alone nothing can be said.
-    if pages_of.values().sum::<usize>() < 2 {
-        return;
-    }
-    for outcome in outcomes {
-        if let Outcome::Page {
-            page,
-            title_end: Some(end),
-            is_title_of_head: true,
-            ..
-        } = outcome
-            && pages_of.get(end.as_ref()) == Some(&1)
-        {
-            page.title.push_str(end);
-        }
-    }
-}
-
 fn report(listing: Listing, mut outcomes: Vec<Outcome>) -> SiteReport {
-    restore_titles(&mut outcomes);
-    let is_marked = |outcome: &Outcome| outcome.mark() == Some(Mark::Pagefind);
-    let mut collector = Collector {
-        marked_only: outcomes.iter().any(is_marked),
-        ..Collector::default()
+    let is_marked = |outcome: &Outcome| {
+        let draft = outcome.draft();
+        draft.is_some_and(|draft| draft.mark == Some(Mark::Pagefind))
     };
-    collector.report.skipped = listing.skipped;
+    let marked_only = outcomes.iter().any(is_marked);
+    let drafts = outcomes.iter_mut().filter_map(|outcome| match outcome {
+        Outcome::Page(draft) => Some(&mut **draft),
+        Outcome::Skip(_) => None,
+    });
+    shared::mend(&mut drafts.collect::<Vec<_>>());
+    let mut report = SiteReport {
+        skipped: listing.skipped,
+        ..SiteReport::default()
+    };
+    let mut pages = Vec::new();
     for (file, outcome) in listing.files.into_iter().zip(outcomes) {
-        collector.add(file.path, outcome);
-    }
-    collector.report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-    collector.report
-}
-
-/// Gathers pages and leaves out those that equal an earlier one.
-#[derive(Default)]
-struct Collector {
-    report: SiteReport,
-    /// Whether pages that do not mark their content are left out.
-    marked_only: bool,
-    /// Pages of the report by title and first text.
-    by_start: BTreeMap<(String, String), Vec<usize>>,
-}
-
-impl Collector {
-    fn add(&mut self, path: PathBuf, outcome: Outcome) {
-        match outcome {
-            Outcome::Skip(reason) => self.report.skipped.push(Skipped { path, reason }),
-            Outcome::Page { mark: None, .. } if self.marked_only => {
-                let reason = SkipReason::Unmarked;
-                self.report.skipped.push(Skipped { path, reason });
+        let outcome = match outcome {
+            Outcome::Skip(reason) => Err(reason),
+            Outcome::Page(draft) if marked_only && draft.mark.is_none() => {
+                Err(SkipReason::Unmarked)
             }
-            Outcome::Page {
-                page,
-                replaced_bad_bytes,
-                ..
-            } => self.add_page(path, page, replaced_bad_bytes),
+            Outcome::Page(draft) => {
+                Candidate::of(file.path.clone(), *draft).ok_or(SkipReason::Empty)
+            }
+        };
+        match outcome {
+            Ok(page) => pages.push(page),
+            Err(reason) => report.skipped.push(Skipped {
+                path: file.path,
+                reason,
+            }),
         }
+    }
+    for candidate in without_twins(pages, &mut report.skipped) {
+        let bad_bytes = candidate.replaced_bad_bytes.then_some(candidate.path);
+        report.bad_bytes.extend(bad_bytes);
+        report.pages.push(candidate.page);
+    }
+    report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    report
+}
+
+/// A page, and what decides whether it is kept beside one that equals it.
+struct Candidate {
+    path: PathBuf,
+    page: Page,
+    replaced_bad_bytes: bool,
+    /// Smaller is better: whether the site says that it is published elsewhere, or does not say that it is here;
+    /// whether its first folder is not its language; how deep it lies.
+    standing: (bool, bool, bool, usize),
+}
+
+impl Candidate {
+    fn of(path: PathBuf, draft: Draft) -> Option<Self> {
+        let replaced_bad_bytes = draft.replaced_bad_bytes;
+        let is_canonical = draft.is_canonical;
+        let page = draft.finish()?;
+        let first = page.url.split('/').nth(1).unwrap_or_default();
+        let is_named = |language: &str| {
+            let primary = language.split(['-', '_']).next().unwrap_or_default();
+            first.eq_ignore_ascii_case(language) || first.eq_ignore_ascii_case(primary)
+        };
+        let is_in_its_folder = page.language.as_deref().is_some_and(is_named);
+        let standing = (
+            is_canonical == Some(false),
+            is_canonical.is_none(),
+            !is_in_its_folder,
+            page.url.trim_end_matches('/').matches('/').count(),
+        );
+        Some(Self {
+            path,
+            page,
+            replaced_bad_bytes,
+            standing,
+        })
     }
 
-    fn add_page(&mut self, path: PathBuf, page: Page, replaced_bad_bytes: bool) {
-        let first_text = page.passages.first().map(|passage| passage.text.clone());
-        let alike = self
-            .by_start
-            .entry((page.title.clone(), first_text.unwrap_or_default()))
-            .or_default();
-        let mut alike_pages = alike.iter().filter_map(|i| self.report.pages.get(*i));
-        // Where authors tell pages apart, readers choose by that: versions, languages.
-        let is_twin = |twin: &&Page| {
-            twin.passages == page.passages
-                && twin.attributes == page.attributes
-                && twin.language == page.language
-        };
-        if let Some(twin) = alike_pages.find(is_twin) {
-            let reason = SkipReason::Duplicate {
-                of: twin.url.clone(),
-            };
-            self.report.skipped.push(Skipped { path, reason });
-            return;
-        }
-        alike.push(self.report.pages.len());
-        self.report.pages.push(page);
-        self.report
-            .bad_bytes
-            .extend(replaced_bad_bytes.then_some(path));
+    /// Where authors tell pages apart, readers choose by that: versions, languages.
+    fn is_twin_of(&self, other: &Self) -> bool {
+        let (own, other) = (&self.page, &other.page);
+        own.passages == other.passages
+            && own.attributes == other.attributes
+            && own.language == other.language
     }
+}
+
+/// Of pages that equal each other in everything but their addresses the one of the best standing, the first of these.
+fn without_twins(pages: Vec<Candidate>, skipped: &mut Vec<Skipped>) -> Vec<Candidate> {
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_by_key(|&at| pages[at].standing);
+    let mut by_start: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    let mut twin_of: BTreeMap<usize, String> = BTreeMap::new();
+    for at in order {
+        let candidate = &pages[at];
+        let first = candidate.page.passages.first();
+        let text = first.map(|passage| passage.text.as_str());
+        let start = (candidate.page.title.as_str(), text.unwrap_or_default());
+        let alike = by_start.entry(start).or_default();
+        match alike
+            .iter()
+            .find(|&&other| candidate.is_twin_of(&pages[other]))
+        {
+            Some(&other) => {
+                twin_of.insert(at, pages[other].page.url.clone());
+            }
+            None => alike.push(at),
+        }
+    }
+    let mut kept = Vec::new();
+    for (at, candidate) in pages.into_iter().enumerate() {
+        match twin_of.remove(&at) {
+            None => kept.push(candidate),
+            Some(of) => skipped.push(Skipped {
+                path: candidate.path,
+                reason: SkipReason::Duplicate { of },
+            }),
+        }
+    }
+    kept
 }
 
 /// The error for a site without pages.

@@ -371,3 +371,76 @@ fn errors_say_what_where_and_what_to_do() {
     );
     assert_eq!(nothing.lines().count(), 1);
 }
+
+#[test]
+fn of_equal_pages_the_published_one_is_kept() {
+    let page = |canonical: &str| {
+        format!("<html lang=en><title>T</title>{canonical}<main><p>same</main>").into_bytes()
+    };
+    let kept = |names: &[&str], canonical: &str| -> Vec<String> {
+        let content = page(canonical);
+        let files: Vec<_> = names
+            .iter()
+            .map(|name| (*name, content.as_slice()))
+            .collect();
+        let report = pages_of(&files);
+        assert_eq!(report.skipped.len() + 1, names.len());
+        urls(&report).into_iter().map(str::to_owned).collect()
+    };
+    assert_eq!(kept(&["da/a.html", "en/a.html"], ""), ["/en/a.html"]);
+    assert_eq!(kept(&["category/birds.html", "index.html"], ""), ["/"]);
+    assert_eq!(kept(&["b.html", "a.html"], ""), ["/a.html"]);
+    let canonical = "<link rel=canonical href=/docs/guide>";
+    assert_eq!(
+        kept(&["a-old.html", "guide.html"], canonical),
+        ["/guide.html"]
+    );
+}
+
+#[test]
+fn what_most_pages_share_is_no_page_s_own() {
+    let files: Vec<(String, Vec<u8>)> = (0..9)
+        .map(|number| {
+            let head = format!("<title>JSDoc: Part {number} (Birds 1.0)</title>");
+            let body = format!(
+                "<p>Menu of all birds</p><p>Text {number}.</p><h2>More</h2><p>Report a bug</p>"
+            );
+            let page = format!("{head}<h1>Birds</h1>{body}");
+            (format!("{number}.html"), page.into_bytes())
+        })
+        .collect();
+    let files: Vec<_> = files
+        .iter()
+        .map(|(name, page)| (name.as_str(), page.as_slice()))
+        .collect();
+    let report = pages_of(&files);
+    for (number, page) in report.pages.iter().enumerate() {
+        assert_eq!(page.title, format!("Part {number}"));
+        let texts: Vec<_> = page.passages.iter().map(|passage| &passage.text).collect();
+        assert_eq!(texts, [&format!("Text {number}.")]);
+    }
+    // Of three pages nothing is said, and a page that has nothing else keeps it.
+    assert_eq!(pages_of(&files[..3]).pages[0].title, "Birds");
+    let alike: Vec<_> = (0..9)
+        .map(|number| {
+            let page = format!("<title>T{number}</title><main><p>the same").into_bytes();
+            (format!("{number}.html"), page)
+        })
+        .collect();
+    let alike: Vec<_> = alike
+        .iter()
+        .map(|(name, page)| (name.as_str(), page.as_slice()))
+        .collect();
+    assert_eq!(pages_of(&alike).pages.len(), 9);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_plain_file_is_named_and_not_read() {
+    let folder = folder(&[("a.html", &html("a"))]);
+    let pipe = folder.path().join("pipe.html");
+    std::os::unix::net::UnixListener::bind(&pipe).expect("a socket");
+    let report = super::pages(folder.path(), |_| ()).expect("pages");
+    let expected = ("pipe.html".to_owned(), "no plain file".to_owned());
+    assert_eq!(skipped(&report), [expected]);
+}

@@ -115,6 +115,9 @@ impl Walk {
             return self.is_site_folder(&path).then_some(path);
         } else if !is_html(&path) {
             self.listing.other_files += 1;
+        } else if !kind.is_file() {
+            let message = "no plain file".to_owned();
+            self.skip(path, SkipReason::Unreadable { message });
         } else if path.file_stem() == Some(OsStr::new("404")) {
             self.skip(path, SkipReason::NotFoundPage);
         } else if self.is_sphinx_extra(&path) {
