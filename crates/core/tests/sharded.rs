@@ -104,7 +104,8 @@ proptest! {
         let fed_back = done(loaded(&bundle).score(&query, usize::MAX)).pages;
         if !row.is_empty() {
             let likeness = plain_likeness(&bundle, &scores, &found, &row);
-            add_z(&mut scores, feedback, &likeness, 0.0);
+            prop_assume!(likeness.is_some(), "rounding alone decides");
+            add_z(&mut scores, feedback, &likeness.unwrap_or_default(), 0.0);
         }
         prop_assert!(equal(&fed_back, &scores), "{:?} {:?}", fed_back, scores);
     }
@@ -303,8 +304,14 @@ fn entries(bundle: &Bundle, word: &str) -> (Entry, Vec<u32>, bool) {
     (site, titled, true)
 }
 
-/// How much every page is like the ten best that were found.
-fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]) -> Vec<f32> {
+/// How much every page is like the ten best that were found; `None` where rounding alone tells which of two codes of
+/// a page is nearest.
+fn plain_likeness(
+    bundle: &Bundle,
+    scores: &[f32],
+    found: &[bool],
+    query: &[f32],
+) -> Option<Vec<f32>> {
     let codes = plain_codes(bundle);
     let ranking = &bundle.manifest.ranking;
     let spread = bundle.manifest.dense;
@@ -314,7 +321,6 @@ fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]
     for &page in order.iter().take(10) {
         let behind = scores[order[0]] - scores[page];
         let weight = 1.0 / (1.0 + behind + behind * behind / 2.0);
-        // Windows that are equally near are told apart by rounding alone: that of the engine.
         let near = |code: &Vec<f32>| DenseQuery::new(query).score(&sign_bits(code));
         let nearest = |codes: &Vec<Vec<f32>>| {
             let score = best_and_mean(
@@ -323,17 +329,21 @@ fn plain_likeness(bundle: &Bundle, scores: &[f32], found: &[bool], query: &[f32]
             );
             (score - spread.mean) / spread.deviation
         };
-        let windows = codes[page].iter().rev();
-        let window = windows.max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
-        let spans = window.unwrap().iter();
-        let best = spans.max_by(|a, b| near(a).total_cmp(&near(b)));
-        for (sum, value) in sought.iter_mut().zip(best.unwrap()) {
+        let window = the_best(&codes[page], nearest)?;
+        for (sum, value) in sought.iter_mut().zip(the_best(window, near)?) {
             *sum += weight * value;
         }
     }
     let length = dot(&sought, &sought).sqrt().max(f32::MIN_POSITIVE);
     let likeness = |windows: &Vec<Window>| page_score(windows, &sought, ranking) / length;
-    codes.iter().map(likeness).collect()
+    Some(codes.iter().map(likeness).collect())
+}
+
+/// The one of `all` that scores highest, unless another one that is not the same does so too, but for rounding.
+fn the_best<T: PartialEq>(all: &[T], score: impl Fn(&T) -> f32) -> Option<&T> {
+    let best = all.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
+    let is_level = |other: &&T| score(best) - score(other) < 1e-4 && *other != best;
+    (!all.iter().any(|other| is_level(&other))).then_some(best)
 }
 
 fn page_score(windows: &[Window], vector: &[f32], ranking: &Ranking) -> f32 {
