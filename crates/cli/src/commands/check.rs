@@ -131,8 +131,9 @@ impl Report {
             self.shared_titles.iter().map(joined),
             named,
         );
-        let thin =
-            format!("fewer than {THIN_WORDS} words: add data-siskin-ignore, noindex or text");
+        let thin = format!(
+            "fewer than {THIN_WORDS} words (what scripts write is not read): add text, data-siskin-ignore or noindex"
+        );
         text + &listed(&thin, self.thin.iter().cloned(), named)
     }
 

@@ -303,6 +303,7 @@ impl Builder {
         let mut writer = ShardWriter::default();
         let attributes = site.attributes();
         site.write(words, &attributes, &mut writer);
+        writer.check()?;
         let order = std::mem::take(&mut site.order);
         drop(site);
         Ok(self.assemble(writer, spread, &attributes, order))

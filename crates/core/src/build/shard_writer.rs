@@ -3,6 +3,7 @@
 use super::BundleFile;
 use crate::container::Kind;
 use crate::dictionary::{self, Entry, Shape};
+use crate::error::{Error, Result};
 use crate::manifest::Shards;
 use crate::shards::{Directory, ShardId, ShardSize, first_word, runs};
 use std::collections::BTreeMap;
@@ -97,6 +98,27 @@ impl ShardWriter {
         let path = self.shards.path(id).unwrap_or_default();
         self.files.push(BundleFile { id, path, bytes });
     }
+
+    /// Refuses shards that have one name and are not the same. A name is 30 bits of a checksum, so of 400 shards of a
+    /// kind one site in 13,000 has such a pair.
+    ///
+    /// # Errors
+    /// [`Error::Build`].
+    pub(super) fn check(&self) -> Result<()> {
+        let mut files: Vec<&BundleFile> = self.files.iter().collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let is_taken =
+            |pair: &&[&BundleFile]| pair[0].path == pair[1].path && pair[0].bytes != pair[1].bytes;
+        match files.windows(2).find(is_taken) {
+            None => Ok(()),
+            Some(pair) => Err(Error::Build {
+                reason: format!(
+                    "two files would have the name {} by chance; change a word on some page and index again",
+                    pair[0].path
+                ),
+            }),
+        }
+    }
 }
 
 fn of_bucket(directories: &mut Vec<Directory<u32>>, bucket: u32) -> &mut Directory<u32> {
@@ -112,4 +134,27 @@ fn shortest_start<'k>(before: &str, key: &'k str) -> &'k str {
         end += 1;
     }
     key.get(..end).unwrap_or(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shards::name_of;
+
+    #[test]
+    fn two_shards_of_one_name_are_refused() {
+        let mut by_name = BTreeMap::new();
+        let twins = (0_u32..).find_map(|number| {
+            let bytes = number.to_le_bytes().to_vec();
+            let before = by_name.insert(name_of(&bytes), bytes.clone());
+            before.map(|before| [before, bytes])
+        });
+        let mut writer = ShardWriter::default();
+        for (start, bytes) in (0..).zip(twins.unwrap()) {
+            assert!(writer.check().is_ok());
+            writer.by_number(Kind::Codes, 0, start, bytes);
+        }
+        let error = writer.check().unwrap_err().to_string();
+        assert!(error.contains("by chance"), "{error}");
+    }
 }
