@@ -24,6 +24,7 @@ const CHECKSUM_BYTES: usize = 8;
 const HEAD_BYTES: usize = 4 + KEY_BYTES;
 /// Longer records do not occur: a length above this is damage.
 const LONGEST_CONTENT_BYTES: usize = 1 << 24;
+const LONGEST_RECORD_BYTES: usize = HEAD_BYTES + LONGEST_CONTENT_BYTES + CHECKSUM_BYTES;
 
 /// What a record is found by.
 pub(super) type Key = [u8; KEY_BYTES];
@@ -185,48 +186,61 @@ fn scan(file: &File, length: u64) -> io::Result<(Found, u64)> {
         found.torn_bytes = length;
         return Ok((found, 0));
     }
-    let mut end = MAGIC.len() as u64;
+    let (mut at, mut end) = (MAGIC.len() as u64, MAGIC.len() as u64);
     let mut record = Vec::new();
-    while let Some((Some(key), content)) = next_record(&mut reader, &mut record, length - end)? {
-        let place = Place {
-            at: end,
-            length: content,
+    loop {
+        while let Some((Some(key), content)) = next_record(&mut reader, &mut record, length - at)? {
+            found.damaged += usize::from(at > end);
+            let place = Place {
+                at,
+                length: content,
+            };
+            found.records.push((key, place));
+            at += record.len() as u64;
+            end = at;
+        }
+        let Some(next) = next_whole(&mut reader, at, length)? else {
+            found.torn_bytes = length - end;
+            return Ok((found, end));
         };
-        found.records.push((key, place));
-        end += record.len() as u64;
+        at = next;
+        reader.seek(SeekFrom::Start(at))?;
     }
-    if end < length {
-        let mut rest = Vec::new();
-        reader.seek(SeekFrom::Start(end))?;
-        reader.take(length - end).read_to_end(&mut rest)?;
-        end += salvage(&rest, end, &mut found) as u64;
-    }
-    found.torn_bytes = length - end;
-    Ok((found, end))
 }
 
-/// Finds the whole records in `rest`, which stands at `start` and begins with none, wherever they begin: of what is
-/// damaged the length may be, too. Returns the end of the last one.
-fn salvage(rest: &[u8], start: u64, found: &mut Found) -> usize {
-    let (mut at, mut end) = (0, 0);
-    let mut record = Vec::new();
-    while at < rest.len() {
-        let mut here = &rest[at..];
-        let left = here.len() as u64;
-        let Ok(Some((Some(key), length))) = next_record(&mut here, &mut record, left) else {
-            at += 1;
-            continue;
+/// Where behind `at`, where none is, the next whole record begins: of what is damaged the length may be, too.
+fn next_whole(reader: &mut (impl Read + Seek), at: u64, length: u64) -> io::Result<Option<u64>> {
+    let mut from = at + 1;
+    let mut window = Vec::new();
+    while from < length {
+        window.clear();
+        reader.seek(SeekFrom::Start(from))?;
+        reader
+            .take(2 * LONGEST_RECORD_BYTES as u64)
+            .read_to_end(&mut window)?;
+        let is_last = from + window.len() as u64 >= length;
+        let starts = match is_last {
+            true => window.len(),
+            false => window.len().saturating_sub(LONGEST_RECORD_BYTES),
         };
-        found.damaged += usize::from(at > end);
-        let place = Place {
-            at: start + at as u64,
-            length,
-        };
-        found.records.push((key, place));
-        at += record.len();
-        end = at;
+        if let Some(found) = (0..starts).find(|&start| begins_whole(&window[start..])) {
+            return Ok(Some(from + found as u64));
+        }
+        from += starts.max(1) as u64;
     }
-    end
+    Ok(None)
+}
+
+/// Whether the bytes begin with a record whose checksum is right.
+fn begins_whole(bytes: &[u8]) -> bool {
+    let Some(&length) = bytes.first_chunk() else {
+        return false;
+    };
+    let content = u32::from_le_bytes(length) as usize;
+    let signed = HEAD_BYTES + content.min(LONGEST_CONTENT_BYTES + 1);
+    let record = bytes.get(..signed + CHECKSUM_BYTES);
+    content <= LONGEST_CONTENT_BYTES
+        && record.is_some_and(|record| record[signed..] == checksum(&record[..signed]))
 }
 
 /// Reads a record into `record`: its key, unless the checksum is wrong, and the bytes of its
