@@ -21,7 +21,7 @@ const CONTENT: [&str; 13] = [
     "[role=main]",
     "main",
     LONE_ARTICLE,
-    "#content, #footnotes",
+    "#content, #content ~ #footnotes",
     "body",
     "html",
 ];
@@ -59,7 +59,7 @@ const STRIPPED_TAGS: [&str; 22] = [
 /// Links that generators put beside headings and signatures, line numbers, lines of code that the
 /// page hides, text meant for the ear alone, lists of pages and sections, facts about a page such
 /// as its date, and questions whether it helped.
-const STRIPPED_CLASSES: [&str; 33] = [
+const STRIPPED_CLASSES: [&str; 31] = [
     "headerlink",
     "header-anchor",
     "hash-link",
@@ -86,19 +86,15 @@ const STRIPPED_CLASSES: [&str; 33] = [
     "navheader",
     "navfooter",
     "navpath",
-    "navigation",
     "tsd-breadcrumb",
     "previous_page",
     "next_page",
     "source-line-no",
     "view-source-button",
-    "pdoc-code",
 ];
-/// Ids of the same in Doxygen's pages: the project's name, menus and the path to the page.
+/// Ids of `<div>`s in Doxygen's pages: the project's name, menus and the path to the page. Elsewhere headings may have
+/// them.
 const STRIPPED_IDS: [&str; 5] = ["titlearea", "main-nav", "nav-path", "side-nav", "nav-sync"];
-
-/// Letters of a line that leads to the pages before and behind this one.
-const PAGE_TURN_LETTERS: usize = 200;
 
 /// The same, if what is in it is links with a label at most, or half of it: elsewhere these names mean
 /// other things.
@@ -187,25 +183,23 @@ fn leaves_headings_out(articles: &[ElementRef<'_>]) -> bool {
     })
 }
 
-/// Whether the page's title stands outside of `articles`, none of which has one: an `h1` that is none of a header.
+/// Whether the page's title stands outside of `articles`, none of which has one: an `h1` in an element that holds them,
+/// too, and in no header, and no link as the name of a site is.
 fn leaves_title_out(articles: &[ElementRef<'_>]) -> bool {
     let is_title = |element: ElementRef<'_>| element.value().name() == "h1";
-    let Some(body) = articles.first().and_then(|article| {
-        let mut above = article.ancestors().filter_map(ElementRef::wrap);
-        above.find(|above| above.value().name() == "body")
-    }) else {
+    let has_title = |article: &ElementRef<'_>| article.descendent_elements().any(is_title);
+    let Some(first) = articles.first().filter(|_| !articles.iter().any(has_title)) else {
         return false;
     };
-    let is_left_out = |title: ElementRef<'_>| {
-        let mut above = title.ancestors().filter_map(ElementRef::wrap);
-        is_stripped(title.value())
-            || above.any(|above| above.value().name() == "header" || is_stripped(above.value()))
-    };
-    let has_title = |article: &ElementRef<'_>| article.descendent_elements().any(is_title);
-    let mut titles = body
-        .descendent_elements()
-        .filter(|element| is_title(*element));
-    !articles.iter().any(has_title) && titles.any(|title| !is_left_out(title))
+    let around = first.ancestors().filter_map(ElementRef::wrap);
+    let around = around.take_while(|above| above.value().name() != "header");
+    let mut titles =
+        around.flat_map(|above| above.child_elements().filter(|child| is_title(*child)));
+    titles.any(|title| {
+        let is_link =
+            |inner: ElementRef<'_>| inner.value().name() == "a" && inner.attr("href").is_some();
+        !is_stripped(title.value()) && !title.descendent_elements().any(is_link)
+    })
 }
 
 fn outermost<'a>(html: &'a Html, selector: &Selector) -> Vec<ElementRef<'a>> {
@@ -237,11 +231,20 @@ fn is_marked_out(element: &Element) -> bool {
         || element
             .classes()
             .any(|class| STRIPPED_CLASSES.contains(&class))
-        || element
-            .attr("id")
-            .is_some_and(|id| STRIPPED_IDS.contains(&id))
+        || is_part_of_frame(element)
         || is_hidden_for_good(element)
         || (element.name() == "aside" && !is_note(element))
+}
+
+/// Whether Doxygen, gtk-doc or pdoc put an element around the text: names that others give to sections and headings.
+fn is_part_of_frame(element: &Element) -> bool {
+    let has = |class: &str| element.classes().any(|own| own == class);
+    let id = element.attr("id").unwrap_or_default();
+    match element.name() {
+        "div" => STRIPPED_IDS.contains(&id) && !has("section") || has("pdoc-code"),
+        "table" => has("navigation"),
+        _ => false,
+    }
 }
 
 /// Whether an element is hidden, and nothing tells that the reader may have it shown: neither an id nor a role.
@@ -255,6 +258,22 @@ fn is_hidden_for_good(element: &Element) -> bool {
 /// Whether an element is something to press or to look at within a heading, whose id is its own.
 pub(super) fn is_control(element: &Element) -> bool {
     STRIPPED_TAGS.contains(&element.name())
+}
+
+/// Whether an element describes a function or the like without a heading, as pdoc and RDoc write it.
+pub(super) fn is_member(element: ElementRef<'_>) -> bool {
+    let has = |element: &Element, class: &str| element.classes().any(|own| own == class);
+    let own = element.value();
+    let is_pdoc =
+        |above: ElementRef<'_>| above.value().name() == "main" && has(above.value(), "pdoc");
+    let is_within_pdoc = || {
+        element
+            .ancestors()
+            .filter_map(ElementRef::wrap)
+            .any(is_pdoc)
+    };
+    let may_be = own.name() == "section" || has(own, "classattr");
+    has(own, "method-detail") || may_be && own.attr("id").is_some() && is_within_pdoc()
 }
 
 /// Whether Doxygen has the page's title in an element.
@@ -321,18 +340,22 @@ pub(super) fn is_furniture(element: ElementRef<'_>) -> bool {
 
 fn is_list_of_links(element: ElementRef<'_>) -> bool {
     let mut classes = element.value().classes();
-    if !classes.any(|class| STRIPPED_IF_LINKS.contains(&class)) {
-        return false;
-    }
-    let letters = |element: ElementRef<'_>| {
-        let text = element.text().flat_map(str::chars);
-        text.filter(|c| c.is_alphanumeric()).count()
-    };
+    classes.any(|class| STRIPPED_IF_LINKS.contains(&class)) && is_mostly_links(element)
+}
+
+/// Whether what is in an element is links with a label at most, or half of it.
+fn is_mostly_links(element: ElementRef<'_>) -> bool {
     let links = element.descendent_elements();
     let links = links.filter(|inner| inner.value().name() == "a");
     let linked = links.map(letters).sum::<usize>();
     let beside = letters(element).saturating_sub(linked);
     linked > 0 && beside <= linked.max(LABEL_LETTERS)
+}
+
+/// Letters and digits in an element.
+pub(super) fn letters(element: ElementRef<'_>) -> usize {
+    let text = element.text().flat_map(str::chars);
+    text.filter(|c| c.is_alphanumeric()).count()
 }
 
 /// Whether a link leads into its own page and shows only a sign such as `#`, `§` or `↩`.
@@ -345,19 +368,16 @@ fn is_bare_anchor(link: ElementRef<'_>) -> bool {
 
 /// Whether a link leads to the page before or behind this one.
 fn is_page_turn(link: ElementRef<'_>) -> bool {
-    let mut relations = link.attr("rel").unwrap_or_default().split_whitespace();
-    link.value().name() == "a" && relations.any(|rel| matches!(rel, "prev" | "next"))
+    let relations = || link.attr("rel").unwrap_or_default().split_whitespace();
+    link.value().name() == "a" && relations().any(|rel| matches!(rel, "prev" | "next"))
 }
 
-/// Whether a line is little more than links to the pages before and behind this one, as in Texinfo's manuals.
+/// Whether a line is little more than links, some to the pages before and behind this one, as in Texinfo's manuals.
 fn is_line_of_page_turns(element: ElementRef<'_>) -> bool {
-    let letters = || {
-        element
-            .text()
-            .flat_map(str::chars)
-            .take(PAGE_TURN_LETTERS + 1)
-    };
-    element.child_elements().any(is_page_turn) && letters().count() <= PAGE_TURN_LETTERS
+    let is_heading = |inner: ElementRef<'_>| heading_level(inner.value().name()).is_some();
+    element.child_elements().any(is_page_turn)
+        && is_mostly_links(element)
+        && !element.descendent_elements().any(is_heading)
 }
 
 /// Whether a link leads to the page's source in an editor, as code hosts address it.

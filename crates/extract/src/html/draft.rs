@@ -22,8 +22,9 @@ pub struct Draft {
     pub head_title: Option<String>,
     /// What of `<title>` was taken for that, with the separator before it.
     pub title_end: Option<Box<str>>,
-    /// Whether `<link rel=canonical>`, where there is one, says that the page is published at its own address.
-    pub is_canonical: Option<bool>,
+    /// How far `<link rel=canonical>`, where there is one, says that the page is published at its own address: the
+    /// letters of that, or 0.
+    pub canonical_letters: Option<usize>,
 }
 
 /// Where a page's title is from.
@@ -61,11 +62,16 @@ impl Draft {
     }
 }
 
-/// Whether the address `canonical` is that of the page at `url`; the site may be published below a folder.
-pub(super) fn is_canonical(url: &str, canonical: &str) -> bool {
+/// Letters of the address `url` with which the address `canonical` ends; 0 where it is another one. The site may be
+/// published below a folder.
+pub(super) fn canonical_letters(url: &str, canonical: &str) -> usize {
     let page = super::links::site().and_then(|site| site.join(url).ok());
     let published = page.and_then(|page| page.join(canonical).ok());
-    published.is_some_and(|published| bare(published.path()).ends_with(bare(url)))
+    let own = bare(url);
+    match published {
+        Some(published) if bare(published.path()).ends_with(own) => own.len() + 1,
+        _ => 0,
+    }
 }
 
 /// An address without what hosts leave out of it.
@@ -90,13 +96,19 @@ mod tests {
     #[test]
     fn a_site_may_be_published_below_a_folder_and_without_endings() {
         for canonical in ["/guide.html", "guide", "https://x.example/docs/guide/"] {
-            assert!(is_canonical("/guide.html", canonical), "{canonical}");
+            assert_eq!(
+                canonical_letters("/guide.html", canonical),
+                7,
+                "{canonical}"
+            );
         }
-        assert!(!is_canonical("/old-guide.html", "/other/guide.html"));
-        assert!(is_canonical(
-            "/guide/index.html",
-            "https://x.example/guide/"
-        ));
+        assert_eq!(canonical_letters("/old-guide.html", "/other/guide.html"), 0);
+        assert_eq!(canonical_letters("/latest/guide", "/latest/guide"), 14);
+        assert_eq!(
+            canonical_letters("/index.html", "/docs/"),
+            1,
+            "nobody can tell"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Links between the pages of a site: what one page calls another.
 
+use ego_tree::iter::Edge;
 use scraper::{ElementRef, Html};
 use url::Url;
 
@@ -29,31 +30,39 @@ pub fn links(bytes: &[u8], url: &str) -> Result<Vec<Link>, ExtractError> {
     let Some(base) = site().and_then(|site| site.join(url).ok()) else {
         return Ok(Vec::new());
     };
-    let found = content::Content::of(&html)
-        .roots
-        .into_iter()
-        .flat_map(|root| {
-            let elements = root.descendants().filter_map(ElementRef::wrap);
-            elements
-                .filter(|element| element.value().name() == "a")
-                .filter(move |element| !is_furniture(*element, root))
-                .collect::<Vec<_>>()
-        });
+    let roots = content::Content::of(&html).roots;
+    let found = roots.into_iter().flat_map(links_in);
     Ok(found.filter_map(|element| link(element, &base)).collect())
+}
+
+/// The links below `root` that are not left out of the page's text, nor stand in what is.
+fn links_in(root: ElementRef<'_>) -> Vec<ElementRef<'_>> {
+    let mut found = Vec::new();
+    let mut skipped = None;
+    for edge in root.traverse() {
+        match edge {
+            Edge::Open(node) if skipped.is_none() => {
+                let Some(element) =
+                    ElementRef::wrap(node).filter(|element| element.id() != root.id())
+                else {
+                    continue;
+                };
+                if content::is_stripped(element.value()) || content::is_furniture(element) {
+                    skipped = Some(node.id());
+                } else if element.value().name() == "a" {
+                    found.push(element);
+                }
+            }
+            Edge::Close(node) if skipped == Some(node.id()) => skipped = None,
+            _ => {}
+        }
+    }
+    found
 }
 
 /// A site's root: any address will do, since links are compared by their paths.
 pub(super) fn site() -> Option<Url> {
     Url::parse("http://site.invalid/").ok()
-}
-
-/// Whether an element, or what holds it within the content, is left out of the page's text.
-fn is_furniture(element: ElementRef<'_>, root: ElementRef<'_>) -> bool {
-    let above = element.ancestors().filter_map(ElementRef::wrap);
-    let inside = above.take_while(|above| above.id() != root.id());
-    std::iter::once(element)
-        .chain(inside)
-        .any(|element| content::is_stripped(element.value()) || content::is_furniture(element))
 }
 
 fn link(element: ElementRef<'_>, base: &Url) -> Option<Link> {

@@ -82,7 +82,7 @@ pub fn read(bytes: &[u8], url: &str) -> Result<Reading, ExtractError> {
     if listing::only_lists_pages(&content.roots, &head, url) {
         return Ok(Reading::ListsPages);
     }
-    if sources::is_listing(&html, &content.roots, url) {
+    if content.mark.is_none() && sources::is_listing(&html, &content.roots, url) {
         return Ok(Reading::SourceListing);
     }
     let mut draft = draft_of(&html, &content.roots, head, url);
@@ -140,9 +140,9 @@ fn draft_of(html: &Html, roots: &[ElementRef<'_>], head: head::Head, url: &str) 
         title_source,
         head_title: head.title,
         title_end: head.title_end,
-        is_canonical: head
+        canonical_letters: head
             .canonical
-            .map(|canonical| draft::is_canonical(url, &canonical)),
+            .map(|canonical| draft::canonical_letters(url, &canonical)),
     }
 }
 

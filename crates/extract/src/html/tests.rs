@@ -347,9 +347,9 @@ fn pages_that_are_not_to_be_indexed_say_why() {
     }
     for listing in [
         "<body class='rustdoc src'><main>fn x",
-        "<body class=source-page><main>x",
+        "<meta name=generator content=javadoc/SourceWriter><body class=source-page><main>x",
         "<main><div class=source-container><pre>x",
-        "<main><h1>d.js</h1><article><pre class='prettyprint source linenums'>x",
+        "<main><h1>d.js</h1><article><pre class='prettyprint source linenums'>let duck = pond.find(1);",
         "<main><div class=index><h1>Index</h1><div class=index><div class=indexdiv><dl>x",
     ] {
         assert_eq!(outcome(listing), Reading::SourceListing, "{listing}");
@@ -552,12 +552,92 @@ fn what_is_hidden_for_good_is_left_out_and_what_may_be_shown_is_read() {
 
 #[test]
 fn an_article_without_the_title_of_the_page_is_a_part_of_it() {
-    let page = "<body><div id=main><h1>Class: Pond</h1><p>Water.</p><article><h3>Members</h3>swim</article></div>";
+    let page = "<body><div id=main><h1>Class: Pond</h1><p>Water.</p><section><article><h2>Members</h2>swim</article></section></div>";
     assert_eq!(read(page).title, "Class: Pond");
     assert_eq!(texts(page), ["Water.", "swim"]);
     // A site's banner is not its title, nor is one beside an article that has its own.
-    let banner = "<body><header><h1>Birds</h1></header><article><h2>Ducks</h2>swim</article>";
-    assert_eq!(texts(banner), ["swim"]);
+    for banner in [
+        "<header><h1>Birds</h1></header>",
+        "<div class=site-title><h1>Birds</h1></div>",
+        "<h1><a href=/>Birds</a></h1>",
+    ] {
+        let page = format!("<body>{banner}<article><h2>Ducks</h2>swim</article>");
+        assert_eq!(texts(&page), ["swim"], "{banner}");
+    }
     let own = "<body><h1>Birds</h1><article><h1>Ducks</h1>swim</article>";
     assert_eq!(read(own).title, "Ducks");
+}
+
+#[test]
+fn a_function_s_signature_is_its_heading_where_it_has_none() {
+    let signature =
+        "<span>def</span> <span>feed</span><span class='signature pdoc-code'>(loaves)</span>";
+    let html = format!(
+        "<main class=pdoc><section class=module-info><h1>ducks</h1><p>all<h2 id=bread>Bread</h2>bad</section>\
+        <section id=Pond><div class=attr>class Pond</div><div class=pdoc-code>class Pond</div><p>Water.\
+        <div id=Pond.feed class=classattr><div class=attr>{signature}</div><p>Gives bread.\
+        <dl><dt>loaves<dd>how many</dl><p>Ducks eat.</div></section>\
+        <section id=count><div class=attr>def count()</div><p>Counts.</section>"
+    );
+    let feed = "Gives bread.\nloaves\nhow many\nDucks eat.";
+    let rows = [
+        row("", "", "all"),
+        row("Bread", "bread", "bad"),
+        row("class Pond", "Pond", "Water."),
+        row("class Pond > def feed(loaves)", "Pond.feed", feed),
+        row("def count()", "count", "Counts."),
+    ];
+    assert_eq!(outline(&html), rows);
+    // One that has a heading has that.
+    let html = "<main><h1>T</h1>a<div class=method-detail id=m><h3 id=n>feed</h3><p>b</p></div>";
+    assert_eq!(outline(html), [row("", "", "a"), row("feed", "n", "b")]);
+}
+
+#[test]
+fn sections_of_a_heading_may_stand_beside_its_own() {
+    let html =
+        "<main><h1>T</h1>a<section><h2 id=b>B</h2>b</section><section><h3 id=c>C</h3>c</section>d";
+    let rows = [
+        row("", "", "a"),
+        row("B", "b", "b"),
+        row("B > C", "c", "c"),
+        row("B", "b", "d"),
+    ];
+    assert_eq!(outline(html), rows);
+}
+
+#[test]
+fn names_of_frames_are_no_frames_elsewhere() {
+    for kept in [
+        "<section id=side-nav><h2>Side nav</h2>y</section>",
+        "<h2 id=main-nav>Side nav</h2>y",
+        "<section class=navigation><h2>Side nav</h2>y</section>",
+        "<h2>Side nav</h2><p>y <a rel=prev href=/a>part one</a>, and that is why the pond is as deep as it is.</p>",
+        "<div><h2>Side nav</h2>y <a rel=next href=/b>Next</a></div>",
+    ] {
+        let page = read(&format!("<main><h1>T</h1><p>x</p>{kept}"));
+        let last = page.passages.last().unwrap();
+        assert_eq!(last.headings, ["Side nav"], "{kept}");
+        assert!(last.text.starts_with('y'), "{kept}");
+    }
+    let notes = "<body><h1>T</h1><p>x</p><section id=footnotes><p>y</section>";
+    assert_eq!(texts(notes), ["x\ny"]);
+    let notes = "<body>menu<div id=content><h1>T</h1><p>x</p></div><div id=footnotes><p>y</div>";
+    assert_eq!(texts(notes), ["x\ny"]);
+}
+
+#[test]
+fn a_page_with_some_code_or_an_index_is_no_listing() {
+    let code = "<pre class='prettyprint source linenums'>let x = 1;</pre>";
+    let index = "<div class=index><h2>Index</h2><div class=index><div class=indexdiv>a, 1</div></div></div>";
+    for page in [
+        format!("<main><h1>T</h1><p>This is how variables are declared:</p>{code}"),
+        format!(
+            "<main><h1>T</h1><div class=chapter>All about ducks and what they eat.</div>{index}"
+        ),
+        "<body class=index-page><main><h1>Welcome</h1>to the pond".to_owned(),
+        format!("<main data-siskin-body>{code}"),
+    ] {
+        assert!(matches!(read_outcome(&page), Reading::Page(_)), "{page}");
+    }
 }

@@ -89,15 +89,20 @@ pub(super) struct Walker {
     id_before: Option<String>,
     /// The sections and articles that we stand in, below the root.
     containers: Vec<Container>,
+    /// The level of headings that have ended with their sections, unless a heading below them comes next: sections of a
+    /// heading may stand side by side with its own.
+    ended: Option<u8>,
 }
 
-/// A section or an article. A heading within it ends with it.
+/// A section, an article or the description of a function. A heading within it ends with it.
 struct Container {
     node: NodeId,
     /// The level of its first heading.
     level: Option<u8>,
     /// Whether there is text below that.
     has_text: bool,
+    /// Its id, while its first text is to be its heading: a function's signature.
+    member_id: Option<String>,
 }
 
 struct OpenHeading {
@@ -152,11 +157,14 @@ impl Walker {
                 self.exclude_section(element.value());
             } else {
                 self.open_element(element);
-                if !is_root && matches!(element.value().name(), "section" | "article") {
+                let is_member = content::is_member(element);
+                let is_section = matches!(element.value().name(), "section" | "article");
+                if !is_root && (is_section || is_member) {
                     self.containers.push(Container {
                         node: node.id(),
                         level: None,
                         has_text: false,
+                        member_id: id_of(element.value()).filter(|_| is_member),
                     });
                 }
                 let weight = attributes::weight(element.value()).filter(|_| !is_root);
@@ -232,25 +240,37 @@ impl Walker {
             self.border(name);
         }
         if name == "dl" {
+            let level = self.level_of_terms();
             self.open_lists = self.open_lists.saturating_sub(1);
-            self.outline.end(TERM_LEVEL.saturating_add(self.open_lists));
+            self.outline.end(level);
         }
         self.weights.pop_if(|(weighted, _)| *weighted == node.id());
         let container = self
             .containers
             .pop_if(|container| container.node == node.id());
-        if let Some(Container {
-            level: Some(level),
-            has_text: true,
-            ..
-        }) = container
-        {
-            self.outline.end(level);
+        // One that holds nothing else is the heading's frame.
+        let ends = container.filter(|container| container.has_text);
+        if let Some(level) = ends.and_then(|container| container.level) {
+            self.ended = Some(self.ended.map_or(level, |ended| ended.min(level)));
         }
     }
 
+    /// The level of terms in the innermost list: below that of functions whose descriptions we stand in.
     fn level_of_terms(&self) -> u8 {
-        TERM_LEVEL.saturating_add(self.open_lists.saturating_sub(1))
+        let lists = self.open_lists.saturating_sub(1);
+        self.level_of_members().saturating_add(lists)
+    }
+
+    /// The level of the signature of a function below the sections that we stand in.
+    fn level_of_members(&self) -> u8 {
+        TERM_LEVEL.saturating_add(u8::try_from(self.containers.len()).unwrap_or(u8::MAX))
+    }
+
+    /// Ends the headings that have ended with their sections.
+    fn end_ended(&mut self) {
+        if let Some(level) = self.ended.take() {
+            self.outline.end(level);
+        }
     }
 
     /// The level of a term that can be linked to, such as a function's signature.
@@ -273,12 +293,33 @@ impl Walker {
 
     fn end_block(&mut self) {
         self.end_heading();
-        if let Some(text) = self.buffer.take() {
+        if let Some(text) = self.buffer.take()
+            && let Some(text) = self.begin_member(text)
+        {
             self.block(text);
         }
     }
 
+    /// The first text of a function's description is its signature.
+    fn begin_member(&mut self, text: String) -> Option<String> {
+        let level = self.level_of_members().saturating_sub(1);
+        let Some(member) = self.containers.last_mut() else {
+            return Some(text);
+        };
+        let is_signature = text.chars().count() <= MOST_HEADING_LETTERS;
+        let Some(id) = member.member_id.take().filter(|_| is_signature) else {
+            return Some(text);
+        };
+        member.level = Some(level);
+        member.has_text = true;
+        self.end_ended();
+        self.outline.heading(level, text::collapse(&text), Some(id));
+        self.outline.weigh(self.weight());
+        None
+    }
+
     fn block(&mut self, text: String) {
+        self.end_ended();
         self.outline.weigh(self.weight());
         self.outline.block(text);
         for container in &mut self.containers {
@@ -323,12 +364,17 @@ impl Walker {
         if heading.level == 1 && self.title.is_none() {
             self.title = Some(text.clone());
         }
+        match heading.level < TERM_LEVEL {
+            true => self.ended = None,
+            false => self.end_ended(),
+        }
         let inner_id = heading.own_id.or(heading.inner_id);
         let anchor = inner_id.or(heading.section_id).or(heading.id_before);
         self.outline.heading(heading.level, text, anchor);
         self.outline.weigh(self.weight());
         if let Some(container) = self.containers.last_mut() {
             container.level.get_or_insert(heading.level);
+            container.member_id = None;
         }
         if let Some(whole) = whole {
             self.block(whole);

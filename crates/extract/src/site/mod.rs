@@ -4,6 +4,7 @@ mod shared;
 mod walk;
 
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     fmt, fs,
     path::{Path, PathBuf},
@@ -212,6 +213,11 @@ fn report(listing: Listing, mut outcomes: Vec<Outcome>) -> SiteReport {
         draft.is_some_and(|draft| draft.mark == Some(Mark::Pagefind))
     };
     let marked_only = outcomes.iter().any(is_marked);
+    for outcome in &mut outcomes {
+        if marked_only && outcome.draft().is_some_and(|draft| draft.mark.is_none()) {
+            *outcome = Outcome::Skip(SkipReason::Unmarked);
+        }
+    }
     let drafts = outcomes.iter_mut().filter_map(|outcome| match outcome {
         Outcome::Page(draft) => Some(&mut **draft),
         Outcome::Skip(_) => None,
@@ -221,23 +227,20 @@ fn report(listing: Listing, mut outcomes: Vec<Outcome>) -> SiteReport {
         skipped: listing.skipped,
         ..SiteReport::default()
     };
+    let candidate = |(file, outcome): (SourceFile, Outcome)| match outcome {
+        Outcome::Skip(reason) => Err(Skipped {
+            path: file.path,
+            reason,
+        }),
+        Outcome::Page(draft) => Candidate::of(file.path, *draft),
+    };
+    let outcomes = listing.files.into_par_iter().zip(outcomes);
+    let candidates: Vec<_> = outcomes.map(candidate).collect();
     let mut pages = Vec::new();
-    for (file, outcome) in listing.files.into_iter().zip(outcomes) {
-        let outcome = match outcome {
-            Outcome::Skip(reason) => Err(reason),
-            Outcome::Page(draft) if marked_only && draft.mark.is_none() => {
-                Err(SkipReason::Unmarked)
-            }
-            Outcome::Page(draft) => {
-                Candidate::of(file.path.clone(), *draft).ok_or(SkipReason::Empty)
-            }
-        };
-        match outcome {
+    for candidate in candidates {
+        match candidate {
             Ok(page) => pages.push(page),
-            Err(reason) => report.skipped.push(Skipped {
-                path: file.path,
-                reason,
-            }),
+            Err(skipped) => report.skipped.push(skipped),
         }
     }
     for candidate in without_twins(pages, &mut report.skipped) {
@@ -254,16 +257,19 @@ struct Candidate {
     path: PathBuf,
     page: Page,
     replaced_bad_bytes: bool,
-    /// Smaller is better: whether the site says that it is published elsewhere, or does not say that it is here;
-    /// whether its first folder is not its language; how deep it lies.
-    standing: (bool, bool, bool, usize),
+    /// Smaller is better: whether the site says that it is published elsewhere; letters of its address that it names as
+    /// where it is; whether its first folder is not its language; how deep it lies.
+    standing: (bool, Reverse<usize>, bool, usize),
 }
 
 impl Candidate {
-    fn of(path: PathBuf, draft: Draft) -> Option<Self> {
+    fn of(path: PathBuf, draft: Draft) -> Result<Self, Skipped> {
         let replaced_bad_bytes = draft.replaced_bad_bytes;
-        let is_canonical = draft.is_canonical;
-        let page = draft.finish()?;
+        let canonical_letters = draft.canonical_letters;
+        let Some(page) = draft.finish() else {
+            let reason = SkipReason::Empty;
+            return Err(Skipped { path, reason });
+        };
         let first = page.url.split('/').nth(1).unwrap_or_default();
         let is_named = |language: &str| {
             let primary = language.split(['-', '_']).next().unwrap_or_default();
@@ -271,12 +277,12 @@ impl Candidate {
         };
         let is_in_its_folder = page.language.as_deref().is_some_and(is_named);
         let standing = (
-            is_canonical == Some(false),
-            is_canonical.is_none(),
+            canonical_letters == Some(0),
+            Reverse(canonical_letters.unwrap_or_default()),
             !is_in_its_folder,
             page.url.trim_end_matches('/').matches('/').count(),
         );
-        Some(Self {
+        Ok(Self {
             path,
             page,
             replaced_bad_bytes,

@@ -117,8 +117,10 @@ fn in_brackets(title: &str) -> Option<(&str, &str)> {
 }
 
 /// Takes away blocks that stand word for word at the beginnings, or at the ends, of most pages. A page that has nothing
-/// else keeps them.
+/// else keeps them, and so do headings that have nothing else below them, and pages whose author marked the content.
 fn cut_edges(pages: &mut [&mut Draft]) {
+    let unmarked = pages.iter_mut().filter(|page| page.mark.is_none());
+    let mut pages: Vec<&mut Draft> = unmarked.map(|page| &mut **page).collect();
     let all = pages.len();
     if all < LEAST_PAGES_WITH_EDGES {
         return;
@@ -134,7 +136,7 @@ fn cut_edges(pages: &mut [&mut Draft]) {
     if first.is_empty() && last.is_empty() {
         return;
     }
-    for page in pages {
+    for page in &mut pages {
         let is_shared = |block: &String| first.contains(block) || last.contains(block);
         if !page
             .sections
@@ -165,14 +167,23 @@ fn cut_blocks(page: &mut Draft, first: &BTreeSet<String>, last: &BTreeSet<String
         .sum();
     let mut at = 0;
     page.sections.retain_mut(|section| {
-        let had_blocks = !section.blocks.is_empty();
-        section.blocks.retain(|block| {
-            let is_cut = at < EDGE_BLOCKS && first.contains(block)
-                || at + EDGE_BLOCKS >= count && last.contains(block);
-            at += 1;
-            !is_cut
-        });
-        // A heading of nothing but that goes with it.
-        !(had_blocks && section.blocks.is_empty())
+        let is_cut: Vec<bool> = section
+            .blocks
+            .iter()
+            .map(|block| {
+                at += 1;
+                at <= EDGE_BLOCKS && first.contains(block)
+                    || at + EDGE_BLOCKS > count && last.contains(block)
+            })
+            .collect();
+        let is_all = !is_cut.is_empty() && is_cut.iter().all(|is_cut| *is_cut);
+        if is_all && !section.headings.is_empty() {
+            return true;
+        }
+        let mut is_cut = is_cut.into_iter();
+        section
+            .blocks
+            .retain(|_| !is_cut.next().unwrap_or_default());
+        !is_all
     });
 }

@@ -403,7 +403,8 @@ fn what_most_pages_share_is_no_page_s_own() {
         .map(|number| {
             let head = format!("<title>JSDoc: Part {number} (Birds 1.0)</title>");
             let body = format!(
-                "<p>Menu of all birds</p><p>Text {number}.</p><h2>More</h2><p>Report a bug</p>"
+                "<p>Menu of all birds</p><p>Text {number}.</p><h2>More</h2><p>Lines {number}.</p><p>Report a bug</p>\
+                <h2>Legal</h2><p>Mind the ducks.</p>"
             );
             let page = format!("{head}<h1>Birds</h1>{body}");
             (format!("{number}.html"), page.into_bytes())
@@ -417,7 +418,10 @@ fn what_most_pages_share_is_no_page_s_own() {
     for (number, page) in report.pages.iter().enumerate() {
         assert_eq!(page.title, format!("Part {number}"));
         let texts: Vec<_> = page.passages.iter().map(|passage| &passage.text).collect();
-        assert_eq!(texts, [&format!("Text {number}.")]);
+        let own = ["Text", "Lines"].map(|word| format!("{word} {number}."));
+        // A heading keeps its only text.
+        let legal = "Mind the ducks.".to_owned();
+        assert_eq!(texts, own.iter().chain([&legal]).collect::<Vec<_>>());
     }
     // Of three pages nothing is said, and a page that has nothing else keeps it.
     assert_eq!(pages_of(&files[..3]).pages[0].title, "Birds");
