@@ -32,7 +32,7 @@ function lineTo(worker: Worker): Line {
   worker.onerror = (event) => {
     event.preventDefault();
     worker.terminate();
-    line.onDeath(new SearchError("internal", `The search worker stopped: ${event.message}`));
+    line.onDeath(new SearchError("internal", `The worker stopped: ${event.message}`));
   };
   return line;
 }

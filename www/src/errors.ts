@@ -26,10 +26,14 @@ export function typedError(thrown: unknown): SearchError | undefined {
   return new SearchError(code as SearchErrorCode, message);
 }
 
-/** Any thrown value as a {@link SearchError}; what is not typed is `internal`. */
+/** Any thrown value as a {@link SearchError}; what is not typed is `internal`. For what may be a module's. */
 export function asSearchError(thrown: unknown): SearchError {
-  const typed = typedError(thrown);
-  if (typed !== undefined) return typed;
+  return typedError(thrown) ?? knownError(thrown);
+}
+
+/** The same on the page, which sees no errors of modules. */
+export function knownError(thrown: unknown): SearchError {
+  if (thrown instanceof SearchError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new SearchError("internal", `Siskin stopped: ${message}`, { cause: thrown });
 }

@@ -11,8 +11,8 @@ export interface Wanted {
   also: string[];
   /** Whether `urls` names all files of the index, so that those of earlier ones may go. */
   is_whole: boolean;
-  /** SHA-256 of the manifest among `urls`, in hex, if it is known: another one is refused. */
-  manifest_digest: string | undefined;
+  /** The manifest among `urls`, if it is known: another one is refused. */
+  manifest: string | undefined;
 }
 
 /** Has files kept for offline use. Ready once they are, where a service worker covers this page.
@@ -46,7 +46,7 @@ async function start(container: ServiceWorkerContainer, script: URL): Promise<Se
 }
 
 /** How a page's scripts ask for data, which may be the reader's own. */
-const DATA_REQUESTS = ["fetch", "xmlhttprequest", "beacon", "eventsource"];
+const DATA_REQUEST = /^(fetch|xmlhttprequest|beacon|eventsource)$/;
 
 /** The page's address, without its query: it may hold what the reader searched for. */
 export function pageUrl(): string {
@@ -58,7 +58,7 @@ export function pageUrl(): string {
 export function filesOfPage(): string[] {
   const { origin } = globalThis.location;
   const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
-  const files = entries.filter((entry) => !DATA_REQUESTS.includes(entry.initiatorType));
+  const files = entries.filter((entry) => !DATA_REQUEST.test(entry.initiatorType));
   const urls = files.map((entry) => entry.name);
   return [...new Set(urls.filter((url) => new URL(url).origin === origin))];
 }

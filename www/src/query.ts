@@ -84,7 +84,7 @@ function checkedCondition(condition: unknown, depth: number): Condition {
   }
   throw new SearchError(
     "query",
-    `filter has to be made of {filter, value}, {all: […]}, {any: […]} and {none: […]}, one of them in each object, nested at most ${MAXIMUM_NESTED} deep.`,
+    `filter has to be made of {filter, value}, {all: […]}, {any: […]} and {none: […]}, one in each object, at most ${MAXIMUM_NESTED} deep.`,
   );
 }
 

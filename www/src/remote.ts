@@ -2,7 +2,6 @@ import { type Ahead, filesAhead } from "./ahead.js";
 import type { Answer, OpenOptions, QueryOptions, Search } from "./api.js";
 import type { Begun } from "./begin.js";
 import { connect, type Line } from "./connect.js";
-import { sha256 } from "./digest.js";
 import { abortedError, SearchError, unlessAborted } from "./errors.js";
 import { filesOfPage, keepOffline, pageUrl } from "./offline.js";
 import { RUNTIME, SCRIPT } from "./places.js";
@@ -34,10 +33,10 @@ function savesData(): boolean {
   return connection?.saveData === true;
 }
 
-/** SHA-256 of the manifest, in hex, where it arrived on the page. */
-async function digestOfManifest(ahead: Ahead): Promise<string | undefined> {
+/** The manifest, where it arrived on the page. */
+function manifestIn(ahead: Ahead): string | undefined {
   const bytes = ahead.find(([url]) => new URL(url).pathname.endsWith("/siskin.json"))?.[1];
-  return bytes && sha256(bytes);
+  return bytes && new TextDecoder().decode(bytes);
 }
 
 class RemoteSearch implements Search {
@@ -47,13 +46,13 @@ class RemoteSearch implements Search {
   readonly #loaded = new Set<string>();
   #last_id = 0;
   #closed: SearchError | undefined;
-  /** Of those that are loaded, how many are kept or being kept, in the order in which they were. */
-  #kept_count = 0;
-  /** Whether page and index are kept: then no manifest is named again, which would be a newer index's. */
-  #is_kept = false;
+  /** How many of those it has been asked to keep; 0 before the first time. */
+  #asked_count = 0;
+  /** What is kept: then no manifest is named again, which would be a newer index's. */
+  readonly #kept = new Set<string>();
   /** Whether all files of the index have been loaded. */
   #is_whole = false;
-  #manifest_digest: string | undefined;
+  #manifest: string | undefined;
   #offline: Promise<"ready" | "unavailable"> = Promise.resolve("unavailable");
 
   constructor(line: Line, options: OpenOptions) {
@@ -72,7 +71,7 @@ class RemoteSearch implements Search {
     await this.#request((id) => ({ type: "open", id, places, ahead }), signal);
     const { offline = false } = this.#options;
     if (offline === false) return;
-    this.#manifest_digest = await digestOfManifest(ahead);
+    this.#manifest = manifestIn(ahead);
     this.#offline = savesData() ? this.#keep() : this.#prefetch();
   }
 
@@ -134,25 +133,26 @@ class RemoteSearch implements Search {
     }
   }
 
-  /** Keeps for offline use what has been loaded since the last time. */
+  /** Keeps for offline use what has been loaded since the last time, and what could not be kept then. */
   #keepLoaded(): void {
-    if (this.#kept_count === 0 || this.#loaded.size === this.#kept_count) return;
+    if (this.#asked_count === 0 || this.#loaded.size === this.#asked_count) return;
     this.#offline = this.#keep();
   }
 
   async #keep(): Promise<"ready" | "unavailable"> {
     const { offline = false } = this.#options;
     if (offline === false) return "unavailable";
-    const loaded = [...this.#loaded];
-    const urls = this.#is_kept
-      ? loaded.slice(this.#kept_count)
-      : [...new Set([pageUrl(), SCRIPT, import.meta.url, ...loaded])];
-    const also = this.#is_kept ? [] : filesOfPage().filter((url) => !urls.includes(url));
-    this.#kept_count = loaded.length;
-    const is_whole = this.#is_whole && !this.#is_kept;
-    const manifest_digest = this.#manifest_digest;
-    const state = await keepOffline(offline, RUNTIME, { urls, also, is_whole, manifest_digest });
-    this.#is_kept ||= state === "ready";
+    this.#asked_count = this.#loaded.size;
+    const is_first = this.#kept.size === 0;
+    const page = is_first ? [pageUrl(), SCRIPT, import.meta.url] : [];
+    const urls = [...new Set([...page, ...this.#loaded])].filter((url) => !this.#kept.has(url));
+    const state = await keepOffline(offline, RUNTIME, {
+      urls,
+      also: is_first ? filesOfPage().filter((url) => !urls.includes(url)) : [],
+      is_whole: is_first && this.#is_whole,
+      manifest: this.#manifest,
+    });
+    if (state === "ready") for (const url of urls) this.#kept.add(url);
     return state;
   }
 

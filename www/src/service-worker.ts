@@ -11,8 +11,6 @@
  *
  * Where the browser's own storage fails, all is as without this script. */
 
-import { sha256 } from "./digest.js";
-
 declare const self: ServiceWorkerGlobalScope;
 
 const CACHE_NAME = "siskin-1";
@@ -37,8 +35,8 @@ const storing = new Map<string, Promise<void>>();
 interface Wanted {
   /** Without all of these there is no search. */
   urls: string[];
-  /** SHA-256 of the manifest among them, in hex: another one, of a newer index, is not kept with the files of this. */
-  manifest_digest?: string | undefined;
+  /** The manifest among them: another one, of a newer index, is not kept with the files of this. */
+  manifest?: string | undefined;
   /** What is kept if it can be. */
   also: string[];
   /** Whether `urls` names all files of the index: those of earlier ones may go. */
@@ -57,8 +55,8 @@ self.addEventListener("message", (event) => {
   const message = event.data as Partial<KeepMessage> | null;
   if (message?.type !== "siskin-keep" || !Array.isArray(message.urls)) return;
   const [port] = event.ports;
-  const { urls, also = [], is_whole = false, manifest_digest } = message;
-  const keeping = keepAll({ urls, also, is_whole, manifest_digest }).catch(() => false);
+  const { urls, also = [], is_whole = false, manifest } = message;
+  const keeping = keepAll({ urls, also, is_whole, manifest }).catch(() => false);
   event.waitUntil(keeping.then((kept) => port?.postMessage({ kept })));
 });
 
@@ -72,16 +70,16 @@ self.addEventListener("fetch", (event) => {
 });
 
 /** True when every one of `urls` is now in the cache. */
-async function keepAll({ urls, also, is_whole, manifest_digest }: Wanted): Promise<boolean> {
+async function keepAll({ urls, also, is_whole, manifest }: Wanted): Promise<boolean> {
   const cache = await caches.open(CACHE_NAME);
-  const keepEach = async (each: string[], digest?: string) => {
-    const outcomes = await Promise.allSettled(each.map((url) => keep(cache, url, digest)));
+  const keepEach = async (each: string[], content?: string) => {
+    const outcomes = await Promise.allSettled(each.map((url) => keep(cache, url, content)));
     return outcomes.every((outcome) => outcome.status === "fulfilled" && outcome.value);
   };
   const rest = urls.filter((url) => !isManifest(url));
   const [kept] = await Promise.all([keepEach(rest), keepEach(also)]);
   // Until all else is kept, the manifest of the index before stays, and with it what that one names.
-  if (!kept || !(await keepEach(urls.filter(isManifest), manifest_digest))) return false;
+  if (!kept || !(await keepEach(urls.filter(isManifest), manifest))) return false;
   if (is_whole) await dropEarlierBuilds(cache, urls);
   return true;
 }
@@ -114,14 +112,13 @@ function isVersioned(address: string): boolean {
   return CHECKED.test(address) || SCRIPT.test(address);
 }
 
-/** True when the file at `url` is in the cache, whose SHA-256 is `digest` where that is given. */
-async function keep(cache: Cache, url: string, digest?: string): Promise<boolean> {
+/** True when the file at `url` is in the cache, with this `content` where that is given. */
+async function keep(cache: Cache, url: string, content?: string): Promise<boolean> {
   await storing.get(url);
   if (isImmutable(url) && (await cache.match(url)) !== undefined) return true;
   const response = await fetch(url);
   if (!isStorable(response)) return false;
-  const isOther = async () => (await sha256(await response.clone().arrayBuffer())) !== digest;
-  if (digest !== undefined && (await isOther())) return false;
+  if (content !== undefined && (await response.clone().text()) !== content) return false;
   await store(cache, url, response);
   return true;
 }
@@ -228,3 +225,5 @@ async function prune(cache: Cache, address: string): Promise<void> {
 function unversioned(address: string): string {
   return address.replace(/\?v=.*$/, "");
 }
+
+export {};

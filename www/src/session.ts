@@ -1,5 +1,5 @@
 import type { Answer, QueryOptions, Search } from "./api.js";
-import { asSearchError } from "./errors.js";
+import { knownError } from "./errors.js";
 
 /** An opened bundle. A failure is forgotten, so that the next question opens it anew. */
 export class Session {
@@ -32,7 +32,7 @@ export class Session {
     try {
       return await this.#ask(opening, text, options);
     } catch (thrown) {
-      const { code } = asSearchError(thrown);
+      const { code } = knownError(thrown);
       if (code === "internal" && this.#search === opening) this.close();
       // What was closed here is not opened again.
       if (code !== "closed" || this.#search === undefined) throw thrown;

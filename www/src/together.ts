@@ -7,7 +7,7 @@ import type {
   Result,
   Search,
 } from "./api.js";
-import { asSearchError, SearchError, unlessAborted } from "./errors.js";
+import { knownError, SearchError, unlessAborted } from "./errors.js";
 import { addedUp, mixed, type Place } from "./mix.js";
 import { settledInTime } from "./patience.js";
 import { folderUrl } from "./places.js";
@@ -196,7 +196,7 @@ class Together implements Search {
     this.#bundles.forEach((bundle, index) => {
       const outcome = outcomes[index];
       if (outcome?.status === "fulfilled") values.set(bundle, outcome.value);
-      else failed.push([bundle, asSearchError(outcome?.reason)]);
+      else failed.push([bundle, knownError(outcome?.reason)]);
     });
     const blamed = failed.find(([, { code }]) => OF_THE_QUESTION.includes(code));
     const decided = failed.find(([, { code }]) => code !== "late") ?? failed[0];

@@ -8,7 +8,7 @@ import {
   type Result,
   type Search,
 } from "../api.js";
-import { asSearchError, SearchError } from "../errors.js";
+import { knownError, SearchError } from "../errors.js";
 import { Session } from "../session.js";
 import { FacetBar } from "./facets.js";
 import type { Frame } from "./frame.js";
@@ -134,6 +134,7 @@ export class SearchBox {
     this.#is_cut ||= this.#is_asking || this.#typing !== undefined;
     // Elsewhere it would no longer be above the page.
     this.#frame.dialog?.close();
+    this.#view.unheed();
     this.#stop();
   }
 
@@ -209,7 +210,7 @@ export class SearchBox {
       // A bundle that did not answer may do so later: `#refine` sees what comes of it.
       this.#session.hasNetwork = failures === undefined;
     } catch (thrown) {
-      this.#session.lacksNetwork ||= asSearchError(thrown).code !== "closed";
+      this.#session.lacksNetwork ||= knownError(thrown).code !== "closed";
     }
   }
 
@@ -434,7 +435,7 @@ export class SearchBox {
 
   /** Says what went wrong. Results that were found for the same question stay. */
   #fail(thrown: unknown): void {
-    const error = asSearchError(thrown);
+    const error = knownError(thrown);
     const text = this.#phrases.failure(error);
     this.#view.note(text, error.code === "query" ? "plain" : "failed");
     if (this.#shown?.query !== this.#text) this.#forgetShown();

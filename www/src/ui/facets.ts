@@ -54,12 +54,12 @@ export class FacetBar {
       .slice()
       .sort((a, b) => b.pages - a.pages)
       .slice(0, MAXIMUM_VALUES);
-    const known = values.filter((value) => most.includes(value) || chosen?.has(value.value));
     // A value that no page has any longer can be taken back, too.
-    const gone = [...(chosen ?? [])].filter(
-      (value) => !values.some((other) => other.value === value),
-    );
-    const offered = [...known, ...gone.map((value) => ({ filter, value, found: 0, pages: 0 }))];
+    const gone = [...(chosen ?? [])]
+      .filter((value) => !values.some((other) => other.value === value))
+      .map((value) => ({ filter, value, found: 0, pages: 0 }));
+    const all = [...values, ...gone];
+    const offered = all.filter((value) => most.includes(value) || chosen?.has(value.value));
     const name = element("span", { class: "filter", dir: "auto" }, cut(filter));
     const buttons = offered.map((value) => this.#button(value, chosen));
     return element(

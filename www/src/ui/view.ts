@@ -116,6 +116,11 @@ export class View {
     this.#heedPage();
   }
 
+  /** The box is no longer on the page, whose clicks and keys do not matter until the list is shown again. */
+  unheed(): void {
+    this.#heedPage(false);
+  }
+
   /** Takes all results away. */
   empty(): void {
     this.render([], false);
@@ -195,14 +200,17 @@ export class View {
   /** What a modal has besides: a button that closes it, as does a click beside it. */
   #modal({ box, dialog }: Frame, close: string): void {
     if (dialog === undefined) return;
-    box.append(closeButton(close, () => dialog.close()));
+    const end = button("close", "✕", () => dialog.close());
+    end.setAttribute("aria-label", close);
+    end.hidden = false;
+    box.append(end);
     let is_beside = false;
-    // A selection of text may end beside it.
-    dialog.addEventListener("pointerdown", (event) => {
-      is_beside = isBeside(dialog, event);
+    // A selection of text may end beside it. What is within its edge is the box's.
+    dialog.addEventListener("pointerdown", ({ target }) => {
+      is_beside = target === dialog;
     });
-    dialog.addEventListener("click", (event) => {
-      if (is_beside && isBeside(dialog, event)) dialog.close();
+    dialog.addEventListener("click", ({ target }) => {
+      if (is_beside && target === dialog) dialog.close();
     });
   }
 
@@ -247,19 +255,10 @@ export class View {
   }
 
   /** Has the page's clicks and keys heeded while the list is open: it may be without the focus, which would leave. */
-  #heedPage(): void {
-    for (const type of ["click", "keydown"]) {
-      if (this.isOpen) document.addEventListener(type, this.#elsewhere, true);
-      else document.removeEventListener(type, this.#elsewhere, true);
-    }
+  #heedPage(is_heeded = this.isOpen): void {
+    const change = is_heeded ? "addEventListener" : "removeEventListener";
+    for (const type of ["click", "keydown"]) document[change](type, this.#elsewhere, true);
   }
-}
-
-/** Whether the reader points at what is around the dialog. */
-function isBeside(dialog: HTMLDialogElement, { target, clientX, clientY }: MouseEvent): boolean {
-  const { left, right, top, bottom } = dialog.getBoundingClientRect();
-  const is_within = clientX >= left && clientX <= right && clientY >= top && clientY <= bottom;
-  return target === dialog && !is_within;
 }
 
 /** What browsers report for keys that an input method consumes. */
@@ -272,12 +271,4 @@ export function isComposing(event: KeyboardEvent): boolean {
 
 function button(name: string, text: string, click: () => void): HTMLButtonElement {
   return element("button", { type: "button", class: name, part: name, hidden: true, click }, text);
-}
-
-function closeButton(name: string, click: () => void): HTMLButtonElement {
-  return element(
-    "button",
-    { type: "button", class: "close", part: "close", "aria-label": name, click },
-    "✕",
-  );
 }

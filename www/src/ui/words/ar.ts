@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["«", "»"],
   results: {
     zero: "لا نتائج لـ {q}",
@@ -36,6 +36,4 @@ const words: Words = {
   recent: "عمليات البحث الأخيرة",
   clear: "مسح عمليات البحث الأخيرة",
   close: "إغلاق",
-};
-
-export default words;
+} satisfies Words;

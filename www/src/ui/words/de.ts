@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["„", "“"],
   results: { one: "{n} Ergebnis für {q}", other: "{n} Ergebnisse für {q}" },
   none: "Keine Ergebnisse für {q}.",
@@ -30,6 +30,4 @@ const words: Words = {
   recent: "Letzte Suchen",
   clear: "Letzte Suchen löschen",
   close: "Schließen",
-};
-
-export default words;
+} satisfies Words;

@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["“", "”"],
   results: { one: "{n} result for {q}", other: "{n} results for {q}" },
   none: "No results for {q}.",
@@ -27,6 +27,4 @@ const words: Words = {
   recent: "Recent searches",
   clear: "Clear recent searches",
   close: "Close",
-};
-
-export default words;
+} satisfies Words;

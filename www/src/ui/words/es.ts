@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["«", "»"],
   results: { one: "{n} resultado para {q}", other: "{n} resultados para {q}" },
   none: "No hay resultados para {q}.",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "Búsquedas recientes",
   clear: "Borrar búsquedas recientes",
   close: "Cerrar",
-};
-
-export default words;
+} satisfies Words;

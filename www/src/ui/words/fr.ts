@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["«\u00a0", "\u00a0»"],
   results: { one: "{n} résultat pour {q}", other: "{n} résultats pour {q}" },
   none: "Aucun résultat pour {q}.",
@@ -30,6 +30,4 @@ const words: Words = {
   recent: "Recherches récentes",
   clear: "Effacer les recherches récentes",
   close: "Fermer",
-};
-
-export default words;
+} satisfies Words;

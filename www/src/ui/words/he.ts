@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["״", "״"],
   results: { one: "תוצאה אחת עבור {q}", two: "שתי תוצאות עבור {q}", other: "{n} תוצאות עבור {q}" },
   none: "אין תוצאות עבור {q}.",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "חיפושים אחרונים",
   clear: "מחיקת החיפושים האחרונים",
   close: "סגירה",
-};
-
-export default words;
+} satisfies Words;

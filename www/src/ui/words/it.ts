@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["«", "»"],
   results: { one: "{n} risultato per {q}", other: "{n} risultati per {q}" },
   none: "Nessun risultato per {q}.",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "Ricerche recenti",
   clear: "Cancella le ricerche recenti",
   close: "Chiudi",
-};
-
-export default words;
+} satisfies Words;

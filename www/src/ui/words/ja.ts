@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["「", "」"],
   results: { other: "{q}の検索結果: {n} 件" },
   none: "{q}に一致する結果はありません。",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "最近の検索",
   clear: "最近の検索を消去",
   close: "閉じる",
-};
-
-export default words;
+} satisfies Words;

@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["‘", "’"],
   results: { other: "{q} 검색 결과 {n}개" },
   none: "{q} 검색 결과가 없습니다.",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "최근 검색",
   clear: "최근 검색 지우기",
   close: "닫기",
-};
-
-export default words;
+} satisfies Words;

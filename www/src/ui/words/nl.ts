@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["‘", "’"],
   results: { one: "{n} resultaat voor {q}", other: "{n} resultaten voor {q}" },
   none: "Geen resultaten voor {q}.",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "Recente zoekopdrachten",
   clear: "Recente zoekopdrachten wissen",
   close: "Sluiten",
-};
-
-export default words;
+} satisfies Words;

@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["„", "”"],
   results: {
     one: "{n} wynik dla {q}",
@@ -34,6 +34,4 @@ const words: Words = {
   recent: "Ostatnie wyszukiwania",
   clear: "Wyczyść ostatnie wyszukiwania",
   close: "Zamknij",
-};
-
-export default words;
+} satisfies Words;

@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["“", "”"],
   results: { one: "{n} resultado para {q}", other: "{n} resultados para {q}" },
   none: "Nenhum resultado para {q}.",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "Pesquisas recentes",
   clear: "Limpar pesquisas recentes",
   close: "Fechar",
-};
-
-export default words;
+} satisfies Words;

@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["«", "»"],
   results: {
     one: "{n} результат по запросу {q}",
@@ -34,6 +34,4 @@ const words: Words = {
   recent: "Недавние запросы",
   clear: "Очистить недавние запросы",
   close: "Закрыть",
-};
-
-export default words;
+} satisfies Words;

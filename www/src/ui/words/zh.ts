@@ -1,6 +1,6 @@
 import type { Words } from "../words.js";
 
-const words: Words = {
+export default {
   quotes: ["“", "”"],
   results: { other: "{q} 有 {n} 条结果" },
   none: "没有找到 {q} 的结果。",
@@ -29,6 +29,4 @@ const words: Words = {
   recent: "最近搜索",
   clear: "清除最近搜索",
   close: "关闭",
-};
-
-export default words;
+} satisfies Words;
