@@ -6,7 +6,7 @@ let failed_count = 0;
  * Throws `network`. */
 export async function importScript(script: URL): Promise<unknown> {
   const url = new URL(script);
-  if (failed_count > 0) url.searchParams.set("retry", String(failed_count));
+  if (failed_count > 0) url.searchParams.set("retry", `${failed_count}`);
   try {
     // Bundlers leave it as it is: the address is known only where the script runs.
     return await import(/* webpackIgnore: true */ /* @vite-ignore */ url.href);

@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use scraper::{ElementRef, Html, Selector, node::Element};
+use ego_tree::{NodeRef, iter::Edge};
+use scraper::{ElementRef, Html, Node, Selector, node::Element};
 
 use super::Mark;
 use super::walk::heading_level;
@@ -352,10 +353,35 @@ fn is_mostly_links(element: ElementRef<'_>) -> bool {
     linked > 0 && beside <= linked.max(LABEL_LETTERS)
 }
 
+/// The nodes of `root` that are read, in the page's order.
+pub(super) fn read_nodes<'a>(root: ElementRef<'a>) -> impl Iterator<Item = NodeRef<'a, Node>> {
+    let mut skipped = None;
+    root.traverse().filter_map(move |edge| match edge {
+        Edge::Open(node) if skipped.is_none() => {
+            let element = ElementRef::wrap(node).filter(|element| element.id() != root.id());
+            let is_left_out =
+                |element: ElementRef<'_>| is_stripped(element.value()) || is_furniture(element);
+            skipped = element
+                .filter(|element| is_left_out(*element))
+                .map(|_| node.id());
+            skipped.is_none().then_some(node)
+        }
+        Edge::Close(node) if skipped == Some(node.id()) => {
+            skipped = None;
+            None
+        }
+        Edge::Open(_) | Edge::Close(_) => None,
+    })
+}
+
 /// Letters and digits in an element.
 pub(super) fn letters(element: ElementRef<'_>) -> usize {
-    let text = element.text().flat_map(str::chars);
-    text.filter(|c| c.is_alphanumeric()).count()
+    element.text().map(letters_in).sum()
+}
+
+/// Letters and digits of a text.
+pub(super) fn letters_in(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
 /// Whether a link leads into its own page and shows only a sign such as `#`, `§` or `↩`.

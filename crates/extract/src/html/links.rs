@@ -1,6 +1,5 @@
 //! Links between the pages of a site: what one page calls another.
 
-use ego_tree::iter::Edge;
 use scraper::{ElementRef, Html};
 use url::Url;
 
@@ -35,29 +34,10 @@ pub fn links(bytes: &[u8], url: &str) -> Result<Vec<Link>, ExtractError> {
     Ok(found.filter_map(|element| link(element, &base)).collect())
 }
 
-/// The links below `root` that are not left out of the page's text, nor stand in what is.
-fn links_in(root: ElementRef<'_>) -> Vec<ElementRef<'_>> {
-    let mut found = Vec::new();
-    let mut skipped = None;
-    for edge in root.traverse() {
-        match edge {
-            Edge::Open(node) if skipped.is_none() => {
-                let Some(element) =
-                    ElementRef::wrap(node).filter(|element| element.id() != root.id())
-                else {
-                    continue;
-                };
-                if content::is_stripped(element.value()) || content::is_furniture(element) {
-                    skipped = Some(node.id());
-                } else if element.value().name() == "a" {
-                    found.push(element);
-                }
-            }
-            Edge::Close(node) if skipped == Some(node.id()) => skipped = None,
-            _ => {}
-        }
-    }
-    found
+/// The links in what is read of the content.
+fn links_in(root: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> {
+    let elements = content::read_nodes(root).filter_map(ElementRef::wrap);
+    elements.filter(move |element| element.value().name() == "a" && element.id() != root.id())
 }
 
 /// A site's root: any address will do, since links are compared by their paths.

@@ -2,7 +2,7 @@
 
 use scraper::{ElementRef, Html};
 
-use super::content::letters;
+use super::content;
 
 /// Classes of `<body>`: javadoc's pages of sources, its indexes and lists of uses.
 const JAVADOC_BODIES: [&str; 5] = [
@@ -53,8 +53,10 @@ fn is_mostly_listing(roots: &[ElementRef<'_>]) -> bool {
         let mut elements = root.descendent_elements();
         elements.find(|element| is_listing_itself(*element))
     });
-    let all = roots.iter().map(|root| letters(*root)).sum::<usize>();
-    listing.is_some_and(|listing| letters(listing) * 100 >= all * LISTED_PERCENT)
+    let read = roots.iter().flat_map(|root| content::read_nodes(*root));
+    let texts = read.filter_map(|node| node.value().as_text());
+    let all: usize = texts.map(|text| content::letters_in(text)).sum();
+    listing.is_some_and(|listing| content::letters(listing) * 100 >= all * LISTED_PERCENT)
 }
 
 fn is_listing_itself(element: ElementRef<'_>) -> bool {

@@ -349,7 +349,7 @@ fn pages_that_are_not_to_be_indexed_say_why() {
         "<body class='rustdoc src'><main>fn x",
         "<meta name=generator content=javadoc/SourceWriter><body class=source-page><main>x",
         "<main><div class=source-container><pre>x",
-        "<main><h1>d.js</h1><article><pre class='prettyprint source linenums'>let duck = pond.find(1);",
+        "<body><nav>A menu of many words beside it</nav><h1>d.js</h1><article><pre class='prettyprint source linenums'>let duck = pond.find(1);",
         "<main><div class=index><h1>Index</h1><div class=index><div class=indexdiv><dl>x",
     ] {
         assert_eq!(outcome(listing), Reading::SourceListing, "{listing}");
