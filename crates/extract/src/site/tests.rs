@@ -390,6 +390,11 @@ fn of_equal_pages_the_published_one_is_kept() {
     assert_eq!(kept(&["da/a.html", "en/a.html"], ""), ["/en/a.html"]);
     assert_eq!(kept(&["category/birds.html", "index.html"], ""), ["/"]);
     assert_eq!(kept(&["b.html", "a.html"], ""), ["/a.html"]);
+    let numbered =
+        |id: u32| format!("<title>T</title><main><p>a<h2 id=id{id}>B</h2><p>c").into_bytes();
+    let (one, two) = (numbered(1), numbered(2));
+    let report = pages_of(&[("a.html", &one), ("b.html", &two)]);
+    assert_eq!(urls(&report), ["/a.html"], "ids may be numbered");
     let canonical = "<link rel=canonical href=/docs/guide>";
     assert_eq!(
         kept(&["a-old.html", "guide.html"], canonical),
