@@ -1,11 +1,11 @@
 //! `siskin search`: a question to a bundle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use console::style;
 use serde::Serialize;
 use siskin_core::attributes::{Condition, Facet, FilterValue, Rule, Sort};
@@ -65,6 +65,9 @@ fn answer(arguments: &SearchArguments) -> Result<Answer<'_>> {
         ..query
     };
     let found = bundle.ask(&mut engine, |engine| engine.search(&query))?;
+    if found.results.is_empty() {
+        refuse_unknown(&bundle, &mut engine, &arguments.filter)?;
+    }
     Ok(Answer {
         query: &arguments.query,
         mode: arguments.mode,
@@ -117,6 +120,43 @@ fn refuse_unanswerable(
     };
     bundle.ask(engine, |engine| engine.search(&query))?;
     Ok(())
+}
+
+/// Fails for a filter that no page has. A value that no page has finds nothing, as it may tomorrow.
+fn refuse_unknown(
+    bundle: &BundleFolder,
+    engine: &mut Engine,
+    filters: &[(String, String)],
+) -> Result<()> {
+    let all = Condition::Of(Rule::All, Vec::new());
+    let query = Query {
+        text: "",
+        mode: Mode::Words,
+        limit: 1,
+        filter: Some(&all),
+        facets: true,
+        ..Query::default()
+    };
+    if filters.is_empty() {
+        return Ok(());
+    }
+    let answer = bundle.ask(engine, |engine| engine.search(&query))?;
+    let names: BTreeSet<String> = answer
+        .facets
+        .into_iter()
+        .map(|facet| facet.value.filter)
+        .collect();
+    let Some((unknown, _)) = filters.iter().find(|(name, _)| !names.contains(name)) else {
+        return Ok(());
+    };
+    let names: Vec<String> = names.into_iter().collect();
+    match names.is_empty() {
+        true => bail!("no page has a filter, so none `{unknown}`"),
+        false => bail!(
+            "no page has a filter `{unknown}`; there are: {}",
+            names.join(", ")
+        ),
+    }
 }
 
 /// The encoder given, or the bundle's own; it must be one that the index answers.

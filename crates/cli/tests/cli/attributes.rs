@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{index_arguments, siskin};
+use crate::support::{encoder, index_arguments, siskin};
 
 /// Six pages on birds: of two kinds, with falling dates, one of another language, one of less weight.
 fn birds() -> TempDir {
@@ -91,6 +91,21 @@ fn a_filter_that_no_page_has_finds_nothing_and_one_without_a_value_is_refused() 
         0
     );
     let bundle = site.path().join("siskin");
+    let bundle_path = bundle.to_str().unwrap();
+    let run = siskin(["search", bundle_path, "bird", "--filter", "kinds=water"]);
+    assert_eq!(run.code, 2);
+    let names = "no page has a filter `kinds`; there are: author, kind, language";
+    assert!(run.stderr.contains(names), "{run:?}");
+    let run = siskin(["search", bundle_path, "bird", "--limit", "0"]);
+    assert!(run.stderr.contains("give a number, 1 or more"), "{run:?}");
+    let encoder = encoder();
+    let full = ["--mode", "full", "--encoder", encoder.to_str().unwrap()];
+    let listed = search(
+        &site,
+        "",
+        &[&["--filter", "kind=water"], &full[..]].concat(),
+    );
+    assert_eq!(listed["total"], 3);
     let run = siskin([
         "search",
         bundle.to_str().unwrap(),
