@@ -6,15 +6,15 @@ use crate::lexical::title_key;
 use crate::lists::PageList;
 use crate::pairs::{self, Followers};
 use crate::shards::Need;
-use crate::text::{Analyzer, Term, TermKind, is_stop_word};
+use crate::text::{Analyzer, Term, TermKind, is_stop_word, is_unspaced};
 use crate::top;
 
 /// Longest query, in characters.
 pub const MAX_QUERY_CHARACTERS: usize = 2_000;
-/// Words of a query that are looked up, the first ones: each may cost a shard.
+/// Words of a query that are looked up, the first ones and their parts: each may cost a shard.
 const MAX_WORDS: usize = 24;
-/// Parts of them that are, likewise: of writing without blanks as many as there are pairs.
-const MAX_PARTS: usize = 24;
+/// Characters that are, of writing without blanks, beside as many pairs of them.
+const MAX_CHARACTERS: usize = 24;
 /// Weight of a part of a camelCase or snake_case word.
 const PART_WEIGHT: f32 = 0.3;
 /// Weight of the meaning of a word that was mistyped or stands under another form.
@@ -222,19 +222,19 @@ pub fn analyze(
         wanted,
         query: AnalyzedQuery::default(),
     };
-    let (mut words_left, mut parts_left) = (MAX_WORDS, MAX_PARTS);
+    let (mut words_left, mut characters_left) = (MAX_WORDS, MAX_CHARACTERS);
     for (at, term) in terms.iter().enumerate() {
-        let is_part = term.kind == TermKind::Part;
+        let is_character = term.kind == TermKind::Part && term.surface.chars().all(is_unspaced);
         let is_known = terms[..at].iter().any(|before| before.text == term.text);
-        if is_known || (is_part && parts_left == 0) {
+        if is_known || (is_character && characters_left == 0) {
             continue;
         }
         let stop_word =
             says_something && term.kind == TermKind::Word && is_stop_word(&term.surface);
         let word = finder.word(term, stop_word)?;
         finder.query.words.push(word);
-        words_left -= usize::from(!is_part && !stop_word);
-        parts_left -= usize::from(is_part);
+        words_left -= usize::from(!is_character && !stop_word);
+        characters_left -= usize::from(is_character);
         if words_left == 0 {
             break;
         }
@@ -624,7 +624,7 @@ mod tests {
         assert_eq!(pairs("york york"), [(0, 0)]);
         let words: Vec<String> = (0..60).map(|i| format!("word{i}")).collect();
         let many = pairs(&words.join(" "));
-        let most = MAX_WORDS + MAX_PARTS;
+        let most = MAX_WORDS + MAX_CHARACTERS;
         assert!(many.iter().all(|&(a, b)| a < most && b < most));
     }
 
@@ -649,7 +649,9 @@ mod tests {
             let parts = query.words.iter().filter(is_part).count();
             (query.words.len() - parts, parts)
         };
-        assert_eq!(kinds(&words.join(" ")).0, MAX_WORDS);
+        let (whole, parts) = kinds(&words.join(" "));
+        assert_eq!(whole + parts, MAX_WORDS);
+        assert!(parts > 1, "word7 has parts");
         // Of writing without blanks a pair is a word; the characters after each do not use words up.
         let characters: String = (0x4e00..0x4e00 + 60).filter_map(char::from_u32).collect();
         assert_eq!(kinds(&characters), (MAX_WORDS, MAX_WORDS - 1));

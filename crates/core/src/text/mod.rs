@@ -17,6 +17,7 @@ use crate::unicode::push_folded;
 use rust_stemmers::{Algorithm, Stemmer};
 use std::ops::Range;
 use words::Cut;
+pub(crate) use words::is_unspaced;
 
 /// Longest term kept, in bytes; what is longer is data, not a word.
 pub const MAX_TERM_BYTES: usize = 64;

@@ -22,7 +22,7 @@ pub(super) fn is_word_char(c: char) -> bool {
 
 /// Scripts written without spaces, or with spaces that words do not keep to: Han, kana, Hangul,
 /// Thai, Lao, Myanmar, Khmer.
-pub(super) fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     let block = matches!(
         u32::from(c),
         0xe00..=0xeff | 0x1000..=0x109f | 0x1100..=0x11ff | 0x1780..=0x17ff | 0x3005..=0x3007
