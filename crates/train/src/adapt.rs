@@ -16,7 +16,6 @@ use siskin_extract::site;
 
 use crate::base::Base;
 use crate::checkpoint::Bucket;
-use crate::device::is_full;
 use crate::export::Carried;
 use crate::files::{beside, read_if_there, remove_folder_if_there, remove_if_there, write_whole};
 use crate::fit::settings::Settings;
@@ -124,18 +123,6 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let exported = export_arguments(args, &base, &manifest, (&checkpoint, &rows));
     export::run_with(&exported, &carried)
-}
-
-/// Adds what to do about a GPU whose memory is full, in options of this step.
-#[must_use]
-pub fn advised(error: anyhow::Error) -> anyhow::Error {
-    if !is_full(&error) {
-        return error;
-    }
-    error.context(
-        "the GPU's memory is full: lower --sample-tokens, or hide the GPU from this command with \
-         CUDA_VISIBLE_DEVICES= (empty), which then takes the CPU",
-    )
 }
 
 /// What the encoder in `from` with this manifest has that holds for other dimensions, too.

@@ -19,17 +19,20 @@ pub fn is_full(error: &anyhow::Error) -> bool {
     said.iter().any(|words| text.contains(words))
 }
 
-/// Adds what to do about a full GPU where nothing can be lowered.
+/// Adds what to do about a full GPU where no setting of the network can be lowered: first `what`.
 #[must_use]
-pub fn advised(error: anyhow::Error) -> anyhow::Error {
+pub fn advised(error: anyhow::Error, what: &str) -> anyhow::Error {
     if !is_full(&error) {
         return error;
     }
-    error.context(
-        "the GPU's memory is full: end what else uses it, or hide it from this command with \
-         CUDA_VISIBLE_DEVICES= (empty), which then takes the CPU",
-    )
+    error.context(format!(
+        "the GPU's memory is full: {what}, or hide it from this command with CUDA_VISIBLE_DEVICES= (empty), which \
+         then takes the CPU"
+    ))
 }
+
+/// What helps a command that has nothing to lower.
+pub const END_OTHERS: &str = "end what else uses it";
 
 #[cfg(test)]
 mod tests {
@@ -38,9 +41,9 @@ mod tests {
     #[test]
     fn a_full_gpu_is_told_with_a_way_on() {
         let full = anyhow::anyhow!("DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")");
-        let full = format!("{:#}", advised(full));
+        let full = format!("{:#}", advised(full, END_OTHERS));
         assert!(full.contains("CUDA_VISIBLE_DEVICES="), "{full}");
-        let other = format!("{:#}", advised(anyhow::anyhow!("no such file")));
+        let other = format!("{:#}", advised(anyhow::anyhow!("no such file"), END_OTHERS));
         assert_eq!(other, "no such file");
     }
 }

@@ -52,16 +52,21 @@ fn main() -> anyhow::Result<()> {
     match Arguments::parse_from(arguments).step {
         Step::Base(args) => fetch::run(&args),
         Step::Pairs(args) => pairs::run(&args),
-        Step::Mine(args) => mine::run(&args).map_err(device::advised),
+        Step::Mine(args) => {
+            mine::run(&args).map_err(|error| device::advised(error, device::END_OTHERS))
+        }
         Step::Fit(args) => fit::run(&args).map_err(|error| fit::advised(error, &args.settings)),
         Step::Measure(args) => {
-            let lines = measure::run(&args).map_err(device::advised)?;
+            let lines =
+                measure::run(&args).map_err(|error| device::advised(error, device::END_OTHERS))?;
             println!("{}", lines.join("\n"));
             Ok(())
         }
         Step::Rows(args) => rows::run(&args),
         Step::Distil(args) => distil::run(&args),
-        Step::Adapt(args) => adapt::run(&args).map_err(adapt::advised),
+        Step::Adapt(args) => {
+            adapt::run(&args).map_err(|error| device::advised(error, "lower --sample-tokens"))
+        }
         Step::Experiments(args) => experiments::run(&args),
         Step::Export(args) => export::run(&args),
         Step::Words(args) => words::run(&args),

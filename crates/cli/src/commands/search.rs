@@ -128,6 +128,9 @@ fn refuse_unknown(
     engine: &mut Engine,
     filters: &[(String, String)],
 ) -> Result<()> {
+    if filters.is_empty() {
+        return Ok(());
+    }
     let all = Condition::Of(Rule::All, Vec::new());
     let query = Query {
         text: "",
@@ -137,9 +140,6 @@ fn refuse_unknown(
         facets: true,
         ..Query::default()
     };
-    if filters.is_empty() {
-        return Ok(());
-    }
     let answer = bundle.ask(engine, |engine| engine.search(&query))?;
     let names: BTreeSet<String> = answer
         .facets

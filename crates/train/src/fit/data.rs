@@ -116,13 +116,17 @@ impl Data {
             "the {count} training pairs share so many passages or queries that none of them fill a \
              batch of {batch}: lower --batch-pairs"
         );
-        let alone = match settings.batching {
-            Batching::ByCollection => collections,
-            Batching::Mixed => &[],
-        };
-        for (index, collection) in alone.iter().enumerate() {
+        if settings.batching == Batching::ByCollection {
+            data.name_small(collections, batch);
+        }
+        Ok(data)
+    }
+
+    /// Names the collections that fill no batch alone.
+    fn name_small(&self, collections: &[Collection], batch: usize) {
+        for (index, collection) in collections.iter().enumerate() {
             let own = |pair: &&TrainingPair| pair.passage_id.0 == index;
-            let count = data.training.iter().filter(own).count();
+            let count = self.training.iter().filter(own).count();
             if count < batch {
                 crate::say!(
                     "{}: its {count} pairs fill no batch of {batch} and are not trained on; lower --batch-pairs for them",
@@ -130,7 +134,6 @@ impl Data {
                 );
             }
         }
-        Ok(data)
     }
 
     /// Batches of pair positions without end: epoch after epoch, each in its own random order, so
