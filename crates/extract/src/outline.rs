@@ -92,15 +92,7 @@ impl Outline {
     #[must_use]
     pub fn finish(mut self, title: &str) -> Vec<Section> {
         self.close_section();
-        for section in &mut self.sections {
-            if section
-                .headings
-                .first()
-                .is_some_and(|heading| heading == title)
-            {
-                section.headings.remove(0);
-            }
-        }
+        leave_title_out(&mut self.sections, title);
         self.sections
     }
 
@@ -125,6 +117,19 @@ impl Outline {
             self.sections.push(section);
         }
         self.resumed = false;
+    }
+}
+
+/// Leaves out the outermost heading of sections where it repeats the page's `title`.
+pub(crate) fn leave_title_out(sections: &mut [Section], title: &str) {
+    for section in sections {
+        if section
+            .headings
+            .first()
+            .is_some_and(|heading| heading == title)
+        {
+            section.headings.remove(0);
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 use siskin_core::page::Page;
 
 use super::Mark;
-use crate::{outline::Section, passages};
+use crate::{
+    outline::{Section, leave_title_out},
+    passages,
+};
 
 /// A page that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,6 +61,11 @@ impl Draft {
         if let Some(title) = &self.head_title {
             self.page.title.clone_from(title);
             self.title_source = TitleSource::Head;
+            // The banner's own section, which has no text.
+            let is_bare =
+                |section: &Section| section.headings.is_empty() && section.blocks.is_empty();
+            self.sections.retain(|section| !is_bare(section));
+            leave_title_out(&mut self.sections, title);
         }
     }
 }

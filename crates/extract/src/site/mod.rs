@@ -12,7 +12,10 @@ use std::{
 };
 
 use rayon::prelude::*;
-use siskin_core::page::{Page, Passage};
+use siskin_core::{
+    page::{Page, Passage},
+    text::primary_language,
+};
 
 pub use self::walk::{Listing, SourceFile, percent_encoded, walk};
 use crate::{
@@ -272,8 +275,8 @@ impl Candidate {
         };
         let first = page.url.split('/').nth(1).unwrap_or_default();
         let is_named = |language: &str| {
-            let primary = language.split(['-', '_']).next().unwrap_or_default();
-            first.eq_ignore_ascii_case(language) || first.eq_ignore_ascii_case(primary)
+            let names = [language, primary_language(language)];
+            names.iter().any(|name| first.eq_ignore_ascii_case(name))
         };
         let is_in_its_folder = page.language.as_deref().is_some_and(is_named);
         let standing = (

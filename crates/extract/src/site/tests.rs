@@ -406,12 +406,12 @@ fn of_equal_pages_the_published_one_is_kept() {
 fn what_most_pages_share_is_no_page_s_own() {
     let files: Vec<(String, Vec<u8>)> = (0..9)
         .map(|number| {
-            let head = format!("<title>JSDoc: Part {number} (Birds 1.0)</title>");
+            let head = format!("<title>Part {number} | Birds 1.0</title>");
             let body = format!(
                 "<p>Menu of all birds</p><p>Text {number}.</p><h2>More</h2><p>Lines {number}.</p><p>Report a bug</p>\
                 <h2>Legal</h2><p>Mind the ducks.</p>"
             );
-            let page = format!("{head}<h1>Birds</h1>{body}");
+            let page = format!("{head}<h1>Birds</h1><h2>Part {number}</h2>{body}");
             (format!("{number}.html"), page.into_bytes())
         })
         .collect();
@@ -422,6 +422,7 @@ fn what_most_pages_share_is_no_page_s_own() {
     let report = pages_of(&files);
     for (number, page) in report.pages.iter().enumerate() {
         assert_eq!(page.title, format!("Part {number}"));
+        assert!(page.passages[0].headings.is_empty(), "it is the title");
         let texts: Vec<_> = page.passages.iter().map(|passage| &passage.text).collect();
         let own = ["Text", "Lines"].map(|word| format!("{word} {number}."));
         // A heading keeps its only text.
@@ -452,4 +453,29 @@ fn what_is_no_plain_file_is_named_and_not_read() {
     let report = super::pages(folder.path(), |_| ()).expect("pages");
     let expected = ("pipe.html".to_owned(), "no plain file".to_owned());
     assert_eq!(skipped(&report), [expected]);
+}
+
+#[test]
+fn the_site_s_name_is_cut_off_titles_wherever_most_have_it() {
+    for (before, behind) in [
+        ("JSDoc: ", ""),
+        ("", ": Birds Manual"),
+        ("", " (Birds 1.0)"),
+    ] {
+        let page = |number: u32| {
+            let title = format!("<title>{before}Part {number}{behind}</title>");
+            format!("{title}<main><p>Text {number}").into_bytes()
+        };
+        let files: Vec<_> = (0..4)
+            .map(|number| (format!("{number}.html"), page(number)))
+            .collect();
+        let files: Vec<_> = files
+            .iter()
+            .map(|(name, page)| (name.as_str(), page.as_slice()))
+            .collect();
+        let titles = |files| pages_of(files).pages.into_iter().map(|page| page.title);
+        let own = ["Part 0", "Part 1", "Part 2", "Part 3"];
+        assert!(titles(&files).eq(own), "{before}{behind}");
+        assert!(titles(&files[..3]).all(|title| title.len() > "Part 0".len()));
+    }
 }
