@@ -31,6 +31,16 @@ async function visitOnce(tab: Tab, html = ""): Promise<void> {
   await tab.page.waitForFunction(() => "kept" in globalThis);
 }
 
+/** Reloads the page without a connection, has it answer, and ends the test. */
+async function answersOffline(tab: Tab): Promise<void> {
+  await tab.offline(true);
+  await tab.site.stop();
+  await tab.page.reload();
+  await tab.ask("share data between threads safely");
+  assert.ok((await tab.options.count()) > 0);
+  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+}
+
 test("a page, reloaded without a connection, answers", async () => {
   const tab = await Tab.open(browser);
   await visitOnce(tab);
@@ -148,12 +158,7 @@ test("until a new index is kept whole the earlier one answers without a connecti
   await tab.page.reload();
   await tab.box.fill("a question");
   await tab.note.getByText("could not").waitFor();
-  await tab.offline(true);
-  await tab.site.stop();
-  await tab.page.reload();
-  await tab.ask("share data between threads safely");
-  assert.ok((await tab.options.count()) > 0);
-  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+  await answersOffline(tab);
 });
 
 test("a tab that has an earlier index open leaves that one answering without a connection", async () => {
@@ -168,12 +173,7 @@ test("a tab that has an earlier index open leaves that one answering without a c
     const keys = await (await caches.open("siskin-1")).keys();
     return keys.some(({ url }) => url.includes("/encoder/model.onnx"));
   }, undefined);
-  await tab.offline(true);
-  await tab.site.stop();
-  await tab.page.reload();
-  await tab.ask("share data between threads safely");
-  assert.ok((await tab.options.count()) > 0);
-  await tab.close({ expected: [/Failed to load resource|ERR_INTERNET_DISCONNECTED/] });
+  await answersOffline(tab);
 });
 
 /** What `search.offline` says of a bundle opened with this option. */
